@@ -1,0 +1,44 @@
+-- The scopes the caller belongs to with at least this role. An owner or admin of a workspace has every scope of it.
+-- plpgsql, because its plan is kept (a SQL function plans at each call before Postgres 18). A set, so that a policy asks once per statement: scope_id = any (array(select bellwire.my_scopes())).
+-- Called by: policies and api functions, as authenticated.
+-- Errors: none; nobody and the deactivated get the empty set.
+create or replace function bellwire.my_scopes(at_least text default 'guest')
+returns setof bigint
+language plpgsql
+stable
+security definer
+set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
+parallel safe
+rows 20
+as $$
+declare
+  caller_id constant bigint := bellwire.current_user_id();
+  least_rank constant integer := bellwire.role_rank(at_least);
+begin
+  if not exists (select from bellwire.users as me where me.id = caller_id and me.deactivated_at is null) then
+    return;
+  end if;
+  return query
+    select membership.scope_id
+    from bellwire.memberships as membership
+    where membership.user_id = caller_id and bellwire.role_rank(membership.role) >= least_rank;
+  -- Few people run a workspace; the others are spared the join.
+  if exists (
+    select from bellwire.memberships as membership
+    where membership.user_id = caller_id and membership.role in ('owner', 'admin'))
+  then
+    return query
+      select scope.id
+      from bellwire.memberships as membership
+      join bellwire.resources as root on root.id = membership.scope_id and root.parent_id is null
+      join bellwire.resources as scope on scope.workspace_id = root.workspace_id and scope.scope_id = scope.id
+      where membership.user_id = caller_id and membership.role in ('owner', 'admin');
+  end if;
+end
+$$;
+
+comment on function bellwire.my_scopes(text) is 'Ids of the scopes in which the caller has at least the given role; an id may come twice.';
+
+revoke all on function bellwire.my_scopes(text) from public;
+grant execute on function bellwire.my_scopes(text) to authenticated, bellwire_admin;

@@ -1,0 +1,17 @@
+-- Is this database one that the server can serve? Cheap, for /readyz.
+-- Called by: bellwire_server.
+-- Errors: none.
+create or replace function bellwire.readiness()
+returns table (is_migrated boolean)
+language sql
+stable
+set search_path = ''
+as $$
+  select pg_catalog.to_regclass('bellwire.notifications') is not null
+    and pg_catalog.to_regclass('identity.sessions') is not null
+$$;
+
+comment on function bellwire.readiness() is 'True once the migrations have been applied.';
+
+revoke all on function bellwire.readiness() from public;
+grant execute on function bellwire.readiness() to bellwire_server;

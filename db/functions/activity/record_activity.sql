@@ -1,0 +1,63 @@
+-- The one way into the activity log. Resolves the scope, drops what has no workspace (an archive without a squad) and
+-- what coalesces, inserts the rest in one statement. People named by a draft that is not recorded are told all the
+-- same.
+-- Called by: the functions track() generates and log_activity(), as bellwire_definer.
+-- Errors: those of the insert (metadata over 8 KiB: 23514).
+-- Source: reference 000, section 2, steps 1 to 4.
+create or replace function bellwire.record_activity(drafts bellwire.activity_draft[])
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  untold bellwire.fan_out_event[];
+begin
+  with placed as materialized (
+    select
+      draft.*,
+      case rule.target when 'parent' then draft.parent_id else draft.resource_id end as target_id,
+      draft.is_recorded and not (
+        rule.coalesce_seconds is not null
+        and draft.actor_id is not null
+        and exists (
+          select
+          from bellwire.activity_log as earlier
+          where earlier.resource_id = draft.resource_id
+            and earlier.actor_id = draft.actor_id
+            and earlier.action = draft.action
+            and earlier.created_at > now() - make_interval(secs => rule.coalesce_seconds)
+        )
+      ) as is_fresh
+    from unnest(drafts) with ordinality as draft(
+      action, actor_id, workspace_id, scope_id, resource_id, parent_id, metadata, named_ids, is_recorded, number)
+    join bellwire.action_rules as rule on rule.action = draft.action
+    where draft.workspace_id is not null and draft.scope_id is not null
+  ),
+  recorded as (
+    insert into bellwire.activity_log (workspace_id, scope_id, actor_id, action, resource_id, metadata, named_ids)
+    select workspace_id, scope_id, actor_id, action, resource_id, coalesce(metadata, '{}'), named_ids
+    from placed
+    where is_fresh
+    order by number
+  )
+  select array_agg(
+    row(
+      null, action, actor_id, workspace_id, scope_id, resource_id, target_id, metadata, named_ids, true
+    )::bellwire.fan_out_event
+    order by number
+  )
+  into untold
+  from placed
+  where not is_fresh and named_ids is not null;
+
+  if untold is not null then
+    perform bellwire.tell_or_queue(untold);
+  end if;
+end
+$$;
+
+comment on function bellwire.record_activity(bellwire.activity_draft[]) is
+  'Writes drafts to activity_log, dropping what coalesces; the rules then run as its triggers.';
+
+revoke all on function bellwire.record_activity(bellwire.activity_draft[]) from public;

@@ -1,0 +1,61 @@
+-- Tells the people of queued events, a chunk a call; each call is a transaction of its own. Progress is committed
+-- with the notifications it stands for, so a worker that is killed neither forgets nor tells anybody twice.
+-- Called by: bellwire_worker, until it returns 0.
+-- Errors: none of its own; an event that fails is noted in rule_failures and dropped from the queue.
+-- Returns: chunks done.
+create or replace function bellwire.drain_fan_out(max_chunks integer)
+returns integer
+language plpgsql
+security definer
+set search_path = ''
+set plan_cache_mode = 'force_generic_plan'
+set enable_seqscan = off
+as $$
+declare
+  window_locks constant integer := 7301; -- as in tell_or_queue()
+  window_count constant integer := 1024;
+  chunk_size constant bigint := (select value from bellwire.settings where name = 'fanout_chunk');
+  waiting bellwire.fan_out_queue;
+  event bellwire.fan_out_event;
+  last_user_id bigint;
+  done_count integer := 0;
+  state text;
+  message text;
+  context text;
+begin
+  for waiting in
+    select * from bellwire.fan_out_queue order by id limit max_chunks for update skip locked
+  loop
+    event := jsonb_populate_record(null::bellwire.fan_out_event, waiting.event);
+    -- Only the first lock is waited for, while no other is held; so two workers cannot wait for each other.
+    if done_count = 0 then
+      perform pg_advisory_xact_lock(window_locks, (event.target_id % window_count)::integer);
+    elsif not pg_try_advisory_xact_lock(window_locks, (event.target_id % window_count)::integer) then
+      continue;
+    end if;
+    begin
+      last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size);
+    exception when others then
+      get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
+      if state ~ '^(40|53|55|57|58)' then
+        raise; -- the server's trouble, not the event's: it stays in the queue
+      end if;
+      perform bellwire.fail_rule('drain_fan_out', array[event.activity_id], state, message, context);
+      last_user_id := null;
+    end;
+    if last_user_id is null then
+      delete from bellwire.fan_out_queue as queue where queue.id = waiting.id;
+    else
+      update bellwire.fan_out_queue as queue set after_user_id = last_user_id where queue.id = waiting.id;
+    end if;
+    done_count := done_count + 1;
+  end loop;
+  return done_count;
+end
+$$;
+
+comment on function bellwire.drain_fan_out(integer) is
+  'Fans out queued events, at most so many chunks; returns how many it did.';
+
+revoke all on function bellwire.drain_fan_out(integer) from public;
+grant execute on function bellwire.drain_fan_out(integer) to bellwire_worker;

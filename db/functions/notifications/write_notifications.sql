@@ -1,0 +1,94 @@
+-- The single writer of the inbox. Whoever calls it has said who is concerned; here it is decided who is told: not the
+-- actor, only active members of the workspace who can read the scope, only as their preferences allow, once per source
+-- key, and within 60 seconds for the same person, kind and resource only by counting up the row that is there.
+-- One text, any number of people. Callers that may race for a window hold its lock (tell_or_queue()); a row that its
+-- reader is marking at this moment is not waited for.
+-- Called by: tell_people() and notify(), as bellwire_definer.
+-- Errors: 23514 for a link or metadata out of bounds.
+-- Returns: the row of each person and whether it is new.
+-- Source: reference 000, section 4; reference 003, "notification_insert".
+create or replace function bellwire.write_notifications(draft bellwire.notification_draft)
+returns table (notification_id bigint, user_id bigint, created boolean)
+language plpgsql
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  plain_title constant text := coalesce(bellwire.plain_text(draft.title, 255), 'Untitled');
+  plain_body constant text := bellwire.plain_text(draft.body, 2000);
+  present_ids bigint[]; -- rows that already tell it
+  present_user_ids bigint[];
+begin
+  if draft.source_key is not null then
+    select array_agg(earlier.id), array_agg(earlier.user_id)
+    into present_ids, present_user_ids
+    from bellwire.notifications as earlier
+    where earlier.workspace_id = draft.workspace_id
+      and earlier.user_id = any (draft.user_ids)
+      and earlier.source_key = draft.source_key;
+  end if;
+  if present_ids is null and draft.resource_id is not null then
+    select array_agg(earlier.id), array_agg(earlier.user_id)
+    into present_ids, present_user_ids
+    from bellwire.notifications as earlier
+    where hashint8extended(earlier.user_id, earlier.resource_id)
+        = any (array(select hashint8extended(named.user_id, draft.resource_id) from unnest(draft.user_ids) as named(user_id)))
+      and earlier.created_at > now() - make_interval(
+        secs => (select setting.value from bellwire.settings as setting where setting.name = 'notification_window_seconds'))
+      and earlier.resource_id = draft.resource_id
+      and earlier.kind = draft.kind
+      and earlier.user_id is distinct from draft.actor_id;
+    if present_ids is not null then
+      update bellwire.notifications as notification
+      set coalesced_count = notification.coalesced_count + 1,
+          xid = pg_current_xact_id()
+      where notification.id in (
+        select free.id from bellwire.notifications as free where free.id = any (present_ids) for update skip locked
+      );
+    end if;
+  end if;
+
+  return query
+    with inserted as (
+      insert into bellwire.notifications (
+        workspace_id, scope_id, user_id, kind, actor_id, resource_id, activity_id,
+        title, body, link_path, metadata, source_key, deleted_at)
+      select
+        draft.workspace_id, draft.scope_id, person.id, draft.kind, draft.actor_id, draft.resource_id, draft.activity_id,
+        plain_title, plain_body, draft.link_path, coalesce(draft.metadata, '{}'), draft.source_key,
+        case when preference.in_app is false then now() end
+      from bellwire.resources as root
+      join bellwire.notification_kinds as kind on kind.kind = draft.kind
+      cross join unnest(draft.user_ids) as named(user_id)
+      join bellwire.users as person on person.id = named.user_id and person.deactivated_at is null
+      join bellwire.memberships as membership
+        on membership.scope_id = root.id and membership.user_id = named.user_id
+      left join bellwire.notification_preferences as preference
+        on preference.user_id = named.user_id and preference.kind = draft.kind
+      where root.workspace_id = draft.workspace_id
+        and root.parent_id is null
+        and named.user_id is distinct from draft.actor_id
+        and (present_user_ids is null or named.user_id <> all (present_user_ids))
+        and (preference.in_app is not false or coalesce(preference.email, kind.email_by_default))
+        and (
+          draft.scope_id is null
+          or draft.scope_id = root.id
+          or membership.role in ('owner', 'admin')
+          or exists (
+            select
+            from bellwire.memberships as own
+            where own.scope_id = draft.scope_id and own.user_id = named.user_id
+          )
+        )
+      returning notifications.id, notifications.user_id
+    )
+    select inserted.id, inserted.user_id, true from inserted
+    union all
+    select present.id, present.user_id, false from unnest(present_ids, present_user_ids) as present(id, user_id);
+end
+$$;
+
+comment on function bellwire.write_notifications(bellwire.notification_draft) is
+  'Writes notifications for those of the named people who are to be told; returns each row and whether it is new.';
+
+revoke all on function bellwire.write_notifications(bellwire.notification_draft) from public;

@@ -1,0 +1,116 @@
+-- One SELECT that turns changed rows into activity drafts, for one entry of track()'s actions.
+-- An entry: on (insert, update, delete), action, of (columns that must have changed), when (SQL over new and old),
+-- resource (self or parent), metadata (key -> SQL over new and old), names (SQL giving bigint[]), record (false: only
+-- the people it names are told).
+-- Called by: track().
+-- Errors: 22023 for an entry that makes no sense.
+create or replace function bellwire.action_select(
+  table_name regclass,
+  entry jsonb,
+  type text,
+  parent_type text,
+  title text,
+  mentions text
+)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  operation constant text := entry ->> 'on';
+  row_alias constant text := case operation when 'delete' then 'old' else 'new' end;
+  on_parent constant boolean := coalesce(entry ->> 'resource', 'self') = 'parent';
+  unknown text;
+  conditions text[] := '{}';
+  pairs text[];
+  named text := 'null';
+begin
+  select string_agg(key, ', ') into unknown
+  from jsonb_object_keys(entry) as key
+  where key not in ('on', 'action', 'of', 'when', 'resource', 'metadata', 'names', 'record');
+  if unknown is not null then
+    raise exception 'an action entry has no field %', unknown
+      using errcode = '22023', hint = 'Fields: on, action, of, when, resource, metadata, names, record.';
+  end if;
+  if operation is null or operation not in ('insert', 'update', 'delete') then
+    raise exception 'an action entry needs "on": insert, update or delete, not %', coalesce(operation, 'nothing')
+      using errcode = '22023', hint = 'One entry per operation; write two entries for two operations.';
+  end if;
+  if not exists (select from bellwire.action_rules as rule where rule.action = entry ->> 'action') then
+    raise exception 'there is no action %', coalesce(entry ->> 'action', 'null')
+      using errcode = '22023', hint = 'Actions are rows of bellwire.action_rules; insert yours there first.';
+  end if;
+  if on_parent and parent_type is null or not on_parent and type is null then
+    raise exception 'action % is recorded on %, which this table does not have', entry ->> 'action',
+      case when on_parent then 'the parent' else 'the row itself' end
+      using errcode = '22023', hint = 'Pass type for the row itself, parent for its parent.';
+  end if;
+  select string_agg(columns.name, ', ') into unknown
+  from jsonb_array_elements_text(coalesce(entry -> 'of', '[]')) as columns(name)
+  where not exists (
+    select from pg_catalog.pg_attribute as attribute
+    where attribute.attrelid = table_name and attribute.attname = columns.name and attribute.attnum > 0
+      and not attribute.attisdropped
+  );
+  if unknown is not null then
+    raise exception 'table % has no column %', table_name, unknown
+      using errcode = '22023', hint = 'Names in "of" are written as they are stored, without quotes.';
+  end if;
+
+  if operation = 'update' and entry ? 'of' then
+    conditions := conditions || (
+      select '(' || string_agg(format('new.%1$I is distinct from old.%1$I', columns.name), ' or ') || ')'
+      from jsonb_array_elements_text(entry -> 'of') as columns(name));
+  end if;
+  if entry ? 'when' then
+    conditions := conditions || format('(%s)', entry ->> 'when');
+  end if;
+
+  if entry ? 'metadata' then
+    select array_agg(format('%L, %s', pair.key, pair.value) order by pair.key)
+    into pairs
+    from jsonb_each_text(entry -> 'metadata') as pair;
+  else
+    pairs := case when title is not null then array[format('''title'', %s.bellwire_title', row_alias)] else '{}' end;
+    if operation = 'update' then
+      pairs := pairs || (
+        select array_agg(format('%L, new.%I, %L, old.%I', columns.name, columns.name, 'previous_' || columns.name, columns.name))
+        from jsonb_array_elements_text(entry -> 'of') as columns(name));
+    end if;
+  end if;
+
+  if entry ? 'names' then
+    named := entry ->> 'names';
+  elsif mentions is not null and operation = 'insert' then
+    named := format('bellwire.mentioned_ids(new.%I, null)', mentions);
+  elsif mentions is not null and operation = 'update' and entry -> 'of' ? mentions then
+    named := format('bellwire.mentioned_ids(new.%1$I, old.%1$I)', mentions);
+  end if;
+
+  return format(
+    E'    select row(%L, bellwire_actor_id, subject.workspace_id, subject.scope_id, subject.id, subject.parent_id,\n'
+    '      jsonb_build_object(%s), %s, %s)::bellwire.activity_draft\n'
+    '    from %s\n'
+    '    join bellwire.resources as subject on subject.type = %L and subject.ref = %s.%s%s',
+    entry ->> 'action',
+    array_to_string(pairs, ', '),
+    named,
+    case when (entry ->> 'record')::boolean is false then 'false' else 'true' end,
+    case operation
+      when 'update' then 'after_rows as new join before_rows as old on old.bellwire_ref = new.bellwire_ref'
+      when 'delete' then 'before_rows as old'
+      else 'after_rows as new'
+    end,
+    case when on_parent then parent_type else type end,
+    row_alias,
+    case when on_parent then 'bellwire_parent_ref' else 'bellwire_ref' end,
+    case when cardinality(conditions) > 0 then E'\n    where ' || array_to_string(conditions, ' and ') else '' end);
+end
+$$;
+
+comment on function bellwire.action_select(regclass, jsonb, text, text, text, text) is
+  'Static SQL for one action of a tracked table.';
+
+revoke all on function bellwire.action_select(regclass, jsonb, text, text, text, text) from public;
+grant execute on function bellwire.action_select(regclass, jsonb, text, text, text, text) to bellwire_admin;

@@ -1,0 +1,75 @@
+-- Puts rows of a tracked table into the registry or brings them up to date: title, owner, place in the tree.
+-- Called by: the functions track() generates, for the changed rows of a statement; track() itself, for the rows that
+-- are there when tracking begins.
+-- Errors: those of the insert.
+create or replace function bellwire.register_resources(
+  of_type text,
+  parent_type text,
+  entries bellwire.resource_entry[]
+)
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  is_scope constant boolean := (select known.is_scope from bellwire.resource_types as known where known.type = of_type);
+  moved_ids bigint[];
+begin
+  with placed as materialized (
+    select
+      entry.ref,
+      left(entry.title, 255) as title,
+      entry.owner_id,
+      coalesce(parent.id, root.id) as parent_id,
+      case when parent.id is not null then parent.workspace_id else entry.workspace_id end as workspace_id,
+      coalesce(parent.scope_id, root.id) as scope_id,
+      case
+        when parent.id is not null then parent.ancestors || parent.id
+        when root.id is not null then array[root.id]
+        else '{}'
+      end as ancestors
+    from unnest(entries) as entry
+    left join bellwire.resources as parent on parent.type = parent_type and parent.ref = entry.parent_ref
+    left join bellwire.resources as root
+      on parent_type is null
+      and root.workspace_id = entry.workspace_id
+      and root.parent_id is null
+      and (root.type, root.ref) <> (of_type, entry.ref)
+  ),
+  written as (
+    insert into bellwire.resources (type, ref, parent_id, workspace_id, scope_id, ancestors, title, owner_id)
+    select of_type, placed.ref, placed.parent_id, placed.workspace_id, placed.scope_id, placed.ancestors,
+      placed.title, placed.owner_id
+    from placed
+    on conflict (type, ref) do update
+    set parent_id = excluded.parent_id,
+        workspace_id = excluded.workspace_id,
+        title = excluded.title,
+        owner_id = excluded.owner_id,
+        deleted_at = null
+  )
+  -- Read before the statement's own writes: which of them hang somewhere else now.
+  select array_agg(resource.id)
+  into moved_ids
+  from placed
+  join bellwire.resources as resource on resource.type = of_type and resource.ref = placed.ref
+  where resource.parent_id is distinct from placed.parent_id;
+
+  if is_scope then
+    update bellwire.resources as resource
+    set scope_id = resource.id
+    from unnest(entries) as entry
+    where resource.type = of_type and resource.ref = entry.ref and resource.scope_id is distinct from resource.id;
+  end if;
+  if moved_ids is not null then
+    perform bellwire.rehang(moved_ids);
+  end if;
+end
+$$;
+
+comment on function bellwire.register_resources(text, text, bellwire.resource_entry[]) is
+  'Inserts or updates registry rows of one type.';
+
+revoke all on function bellwire.register_resources(text, text, bellwire.resource_entry[]) from public;
+grant execute on function bellwire.register_resources(text, text, bellwire.resource_entry[]) to bellwire_admin;

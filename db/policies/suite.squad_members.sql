@@ -1,0 +1,13 @@
+-- Through api functions.
+select bellwire.close_table('suite.squad_members');
+
+create policy select_definer on suite.squad_members for select to bellwire_definer using (true);
+create policy insert_definer on suite.squad_members for insert to bellwire_definer with check (true);
+create policy update_definer on suite.squad_members for update to bellwire_definer
+  using (true)
+  with check (true);
+create policy delete_definer on suite.squad_members for delete to bellwire_definer using (true);
+grant select, insert, update, delete on suite.squad_members to bellwire_definer;
+
+create policy select_admin on suite.squad_members for select to bellwire_admin using (true);
+grant select on suite.squad_members to bellwire_admin;

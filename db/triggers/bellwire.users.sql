@@ -1,0 +1,2 @@
+create or replace trigger _100_sweep after delete on bellwire.users
+  referencing old table as removed for each statement execute function bellwire.sweep_users();

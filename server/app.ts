@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { refuseClient } from './client-error.ts';
+import { authenticationPlugin } from './plugins/authentication.ts';
+import { databasePlugin } from './plugins/database.ts';
+import { documentationPlugin } from './plugins/documentation.ts';
+import { errorsPlugin, sendNotFound, sendProblem, toProblem } from './plugins/errors.ts';
+import { limitsPlugin } from './plugins/limits.ts';
+import { originsPlugin } from './plugins/origins.ts';
+import { probesPlugin } from './plugins/probes.ts';
+import { routes } from './routes/index.ts';
+import { cookieName } from './session-token.ts';
+import { type SocketTimings, socketsPlugin, upgradesPlugin } from './sockets/plugin.ts';
+
+export interface AppOptions {
+  /** Connects as bellwire_server. */
+  databaseUrl: string;
+  /** The address people use; https makes the session cookie `__Host-`. */
+  appUrl: string;
+  /** One more origin whose pages may call the API. */
+  corsOrigin?: string;
+  /** Most database connections at once; default 10. */
+  poolSize?: number;
+  /** Default `info`. */
+  logLevel?: string;
+  /** Sign-in attempts from one address in 15 minutes; default 20. */
+  signInLimit?: number;
+  /** Addresses or ranges of proxies whose X-Forwarded-For is believed; default the loopback. */
+  trustProxy?: readonly string[];
+  socketTimings?: Partial<SocketTimings>;
+}
+
+const VERSION = '0.1.0';
+const MOST_BODY_BYTES = 2 * 1024 * 1024;
+const PATH_PARAMETER_CHARACTERS = 300;
+/** For a request to arrive as a whole. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const DEFAULT_POOL_SIZE = 10;
+const DEFAULT_SIGN_IN_LIMIT = 20;
+const LOOPBACK = ['127.0.0.1/32', '::1/128'];
+const GIVEN_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/**
+ * Everything but listening: nothing here touches the network, the first statement of the first
+ * request connects. The order is the order a request meets things in.
+ */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const app = createInstance(options);
+  await app.register(errorsPlugin);
+  await app.register(databasePlugin, {
+    databaseUrl: options.databaseUrl,
+    poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+  });
+  await app.register(upgradesPlugin);
+  await app.register(probesPlugin);
+  await app.register(async (scope) => registerGuarded(scope, options));
+  return app;
+}
+
+function createInstance(options: AppOptions): FastifyInstance {
+  const app = fastify({
+    logger: {
+      level: options.logLevel ?? 'info',
+      serializers: { req: describeRequest },
+    },
+    // One line per request instead of two, written below.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MOST_BODY_BYTES,
+    routerOptions: { maxParamLength: PATH_PARAMETER_CHARACTERS },
+    trustProxy: [...(options.trustProxy ?? LOOPBACK)],
+    // While stopping, what is under way is still answered; new connections are refused anyway.
+    return503OnClosing: false,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && GIVEN_REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    clientErrorHandler: refuseClient,
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendProblem(toProblem(error), request as FastifyRequest, reply);
+    },
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  acceptOnlyJson(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const ms = Math.round(reply.elapsedTime);
+    request.log.info({ req: request, status: reply.statusCode, ms }, 'answered');
+  });
+  return app;
+}
+
+/** A client that always names JSON may still send nothing, to sign out for example. */
+function acceptOnlyJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parseJson(request, String(body), done);
+  });
+  app.removeContentTypeParser('text/plain');
+}
+
+async function registerGuarded(app: FastifyInstance, options: AppOptions): Promise<void> {
+  const { appUrl, corsOrigin, databaseUrl } = options;
+  await app.register(originsPlugin, { appUrl, corsOrigin });
+  await app.register(limitsPlugin, { signInLimit: options.signInLimit ?? DEFAULT_SIGN_IN_LIMIT });
+  await app.register(authenticationPlugin, { appUrl });
+  await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });
+  await app.register(socketsPlugin, { appUrl, databaseUrl, timings: options.socketTimings ?? {} });
+  await app.register(routes, {
+    appUrl,
+    closeSockets: (ended) => app.sockets.closeSessions((digest) => digest === ended),
+  });
+  app.setNotFoundHandler(sendNotFound);
+}
+
+/** For the log: no headers, and no token of a letter. */
+function describeRequest(request: FastifyRequest) {
+  return {
+    method: request.method,
+    url: request.url.replace(/(\/unsubscribe\/)[^/?]+/, '$1…'),
+    remoteAddress: request.ip,
+  };
+}

@@ -1,0 +1,34 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { activity } from './activity.ts';
+import { archives } from './archives.ts';
+import { comments } from './comments.ts';
+import { documents } from './documents.ts';
+import { notifications } from './notifications.ts';
+import { preferences } from './preferences.ts';
+import { sessions } from './sessions.ts';
+import { squads } from './squads.ts';
+import { unsubscribe } from './unsubscribe.ts';
+import { versions } from './versions.ts';
+import { watches } from './watches.ts';
+import { workspaces } from './workspaces.ts';
+
+interface Options {
+  appUrl: string;
+  closeSockets: (digest: string) => void;
+}
+
+/** Every route under /api, one file per area. */
+export const routes: FastifyPluginAsync<Options> = async (app, options) => {
+  await app.register(sessions, options);
+  await app.register(workspaces);
+  await app.register(squads);
+  await app.register(archives);
+  await app.register(documents);
+  await app.register(versions);
+  await app.register(comments);
+  await app.register(notifications);
+  await app.register(preferences);
+  await app.register(watches);
+  await app.register(activity);
+  await app.register(unsubscribe);
+};

@@ -1,0 +1,121 @@
+import { connect as connectTcp } from 'node:net';
+import t from 'tap';
+import { urlWithDatabase } from '../../db/urls.ts';
+import { buildApp } from '../../server/app.ts';
+import { runServer } from '../../server/main.ts';
+import { createDatabase } from '../support/database.ts';
+import { Client } from './support/client.ts';
+import { startServer } from './support/stage.ts';
+
+const NOWHERE = 'postgres://bellwire_server:x@127.0.0.1:1/none';
+const QUIET = { appUrl: 'http://localhost:3000', logLevel: 'silent' };
+
+t.test('probes', async (t) => {
+  const database = await createDatabase(t);
+  const { address } = await startServer(t, database);
+  const client = new Client(address);
+
+  t.test('healthy and ready', async (t) => {
+    t.same((await client.get('/healthz')).body, { ok: true });
+    const ready = await client.get('/readyz');
+    t.equal(ready.status, 200);
+    t.same(ready.body, { ready: true });
+    t.equal(ready.headers.get('cache-control'), 'no-store');
+  });
+
+  t.test('a burst of probes is few queries', async (t) => {
+    const calls = async () => {
+      const { rows } = await database.admin.query<{ count: string }>(
+        `select xact_commit as count from pg_stat_database where datname = current_database()`,
+      );
+      return Number(rows[0]?.count);
+    };
+    const before = await calls();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => client.get('/readyz')));
+    t.ok(answers.every((answer) => answer.status === 200));
+    t.ok((await calls()) - before < 50);
+  });
+
+  t.test('no CORS, no limits, no sign-in in front of them', async (t) => {
+    const headers = { origin: 'http://evil.example', authorization: 'Bearer nonsense' };
+    t.equal((await client.get('/healthz', { headers })).status, 200);
+    t.equal((await client.get('/readyz', { headers })).status, 200);
+  });
+
+  t.test('without a database: alive, and not ready because of it', async (t) => {
+    const app = await buildApp({ ...QUIET, databaseUrl: NOWHERE });
+    t.teardown(() => app.close());
+    t.equal((await app.inject('/healthz')).statusCode, 200);
+    const ready = await app.inject('/readyz');
+    t.equal(ready.statusCode, 503);
+    t.same(ready.json(), { ready: false, reason: 'database' });
+  });
+
+  t.test('a database that was never migrated', async (t) => {
+    await database.admin.query('select 1');
+    const url = urlWithDatabase(database.serverUrl, 'postgres');
+    const app = await buildApp({ ...QUIET, databaseUrl: url });
+    t.teardown(() => app.close());
+    t.same((await app.inject('/readyz')).json(), { ready: false, reason: 'migrations' });
+    await t.rejects(runServer({ ...QUIET, databaseUrl: url, port: 0 }), {
+      message: /not migrated.*bellwire migrate/,
+    });
+  });
+
+  t.test('a server that cannot reach its database does not start', async (t) => {
+    await t.rejects(runServer({ ...QUIET, databaseUrl: NOWHERE, port: 0 }), {
+      message: /DATABASE_SERVER_URL.*ECONNREFUSED/,
+    });
+  });
+});
+
+t.test('start and stop', async (t) => {
+  const database = await createDatabase(t);
+  const options = { ...QUIET, databaseUrl: database.serverUrl, port: 0 };
+
+  t.test('a taken port is named', async (t) => {
+    const first = await runServer(options);
+    const port = Number(new URL(first.address).port);
+    await t.rejects(runServer({ ...options, port }), {
+      message: new RegExp(`port ${port} .*PORT`),
+    });
+    await first.stop();
+  });
+
+  t.test('stopping refuses new connections, twice is once, and leaves no connection', async (t) => {
+    const server = await runServer(options);
+    t.equal((await fetch(`${server.address}/readyz`)).status, 200);
+    await Promise.all([server.stop(), server.stop()]);
+    await t.rejects(fetch(`${server.address}/healthz`));
+    const { rows } = await database.admin.query(
+      `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and application_name = 'bellwire-server'`,
+    );
+    t.equal(rows[0].count, 0);
+  });
+
+  t.test('what is under way is answered while stopping, and readiness is refused', async (t) => {
+    const app = await buildApp({ ...options });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    app.readiness.isShuttingDown = true;
+    const answer = await app.inject('/readyz');
+    t.equal(answer.statusCode, 503);
+    t.same(answer.json(), { ready: false, reason: 'shutting_down' });
+    await app.close();
+  });
+
+  t.test('a client that never finishes its request does not hold the stop', async (t) => {
+    t.setTimeout(30_000);
+    const server = await runServer(options);
+    const { port } = new URL(server.address);
+    const socket = connectTcp(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write('POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n');
+    socket.write('Content-Length: 100\r\n\r\n{');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const startedAt = Date.now();
+    await server.stop();
+    t.ok(Date.now() - startedAt < 11_000);
+    socket.destroy();
+  });
+});

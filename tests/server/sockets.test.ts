@@ -1,0 +1,251 @@
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { Client } from './support/client.ts';
+import { connect, Socket } from './support/socket.ts';
+import { createDocument, signIn, startServer, startStage } from './support/stage.ts';
+
+const AUTH_TIMEOUT_MS = 300;
+const RECHECK_MS = 300;
+const PING_MS = 200;
+
+t.test('/notifications-ws', async (t) => {
+  const stage = await startStage(t, {
+    socketTimings: { authTimeoutMs: AUTH_TIMEOUT_MS, recheckMs: RECHECK_MS },
+  });
+  const { address, owner, member, stranger, archiveId, database } = stage;
+  const comment = async (title: string) => {
+    const documentId = await createDocument(owner, archiveId, title);
+    await member.post(`/api/documents/${documentId}/comments`, { body: 'Ahoy' });
+  };
+  const outcome = async (frame: object | string, cookie?: string) => {
+    const socket = new Socket(address, { cookie });
+    await socket.opened();
+    socket.send(frame);
+    return socket.ended();
+  };
+
+  t.test('an Origin of another host, or none, is refused with 403', async (t) => {
+    t.equal(await new Socket(address, { origin: null }).opened(), 403);
+    t.equal(await new Socket(address, { origin: 'http://evil.example' }).opened(), 403);
+    t.equal(await new Socket(address, { origin: 'null' }).opened(), 403);
+    t.equal(await new Socket(address, { origin: 'http://sub.127.0.0.1.nip.io' }).opened(), 403);
+    for (const origin of [address, 'http://localhost:3000', 'https://LOCALHOST:3000']) {
+      const socket = new Socket(address, { origin });
+      t.equal(await socket.opened(), 'open', origin);
+      socket.close();
+    }
+  });
+
+  t.test('an upgrade elsewhere is answered and ended', async (t) => {
+    for (const [path, status] of [
+      ['/nothing', 404],
+      ['/healthz', 'closed'],
+    ] as const) {
+      const ws = new WebSocket(`${address.replace('http', 'ws')}${path}`, { origin: address });
+      const result = await new Promise((resolve) => {
+        ws.on('unexpected-response', (_request, response) => resolve(response.statusCode));
+        ws.on('close', () => resolve('closed'));
+        ws.on('error', () => {});
+      });
+      t.equal(result, status, path);
+      ws.terminate();
+    }
+    t.equal((await owner.get('/notifications-ws')).status, 426);
+  });
+
+  t.test('4001: no auth frame in time', async (t) => {
+    const socket = new Socket(address);
+    await socket.opened();
+    t.equal((await socket.ended()).code, 4001);
+  });
+
+  t.test('4002: a malformed first frame', async (t) => {
+    t.equal((await outcome('not json')).code, 4002);
+    t.equal((await outcome('[]')).code, 4002);
+    t.equal((await outcome({ type: 'hello' })).code, 4002);
+    t.equal((await outcome({ type: 'auth' })).code, 4002);
+    t.equal((await outcome({ type: 'auth', token: 7 })).code, 4002);
+    t.equal((await outcome({ type: 'auth', token: 'x'.repeat(600) })).code, 4002);
+    const binary = new Socket(address);
+    await binary.opened();
+    binary.ws.send(Buffer.from(JSON.stringify({ type: 'auth', token: owner.token })));
+    t.equal((await binary.ended()).code, 4002);
+  });
+
+  t.test('1009: a frame beyond 16 KiB', async (t) => {
+    t.equal((await outcome('x'.repeat(17 * 1024))).code, 1009);
+  });
+
+  t.test('4003: a token that is none', async (t) => {
+    t.equal((await outcome({ type: 'auth', token: 'nope' })).code, 4003);
+    t.equal((await outcome({ type: 'auth', token: '\u0000' })).code, 4003);
+  });
+
+  t.test('the cookie of the upgrade stands in for the token', async (t) => {
+    const socket = new Socket(address, { cookie: `sessionToken=${owner.token}` });
+    await socket.opened();
+    socket.send({ type: 'auth' });
+    t.equal((await socket.next()).type, 'ready');
+    socket.close();
+  });
+
+  t.test('4004: the eleventh socket of one person', async (t) => {
+    const open = [];
+    for (let count = 0; count < 10; count += 1) open.push(await connect(address, stranger.token));
+    t.equal((await outcome({ type: 'auth', token: stranger.token })).code, 4004);
+    const other = await connect(address, owner.token);
+    t.equal(other.ready.type, 'ready', 'another person has room');
+    open[0]?.socket.close();
+    await open[0]?.socket.closed;
+    const again = await connect(address, stranger.token);
+    t.equal(again.ready.type, 'ready', 'one left, one comes');
+    for (const { socket } of [...open, other, again]) socket.close();
+  });
+
+  t.test('a notification arrives live, once, and only to its person', async (t) => {
+    const tabs = [await connect(address, owner.token), await connect(address, owner.token)];
+    const other = await connect(address, stranger.token);
+    const before = tabs[0]?.ready.unreadCount ?? 0;
+    const startedAt = Date.now();
+    await comment('Live');
+    for (const { socket } of tabs) {
+      const frame = await socket.next();
+      t.match(frame, {
+        type: 'notification',
+        unreadCount: before + 1,
+        notification: { id: Number, kind: 'comment_on_my_doc', actor: { id: member.id } },
+      });
+    }
+    t.comment(`live after ${Date.now() - startedAt} ms`);
+    t.ok(await tabs[0]?.socket.isQuiet(1_500), 'once, polling included');
+    t.same(other.socket.frames, []);
+    for (const { socket } of [...tabs, other]) socket.close();
+  });
+
+  t.test('the pushed item is the item of the inbox', async (t) => {
+    const { socket } = await connect(address, owner.token);
+    await comment('Same');
+    const frame = await socket.next();
+    const listed = (await owner.get('/api/notifications?limit=1')).pick<object>('items.0');
+    t.same(Object.keys(frame.notification ?? {}).sort(), Object.keys(listed).sort());
+    socket.close();
+  });
+
+  t.test('reading in one tab is told to the others', async (t) => {
+    const { socket, ready } = await connect(address, owner.token);
+    const id = (await owner.get('/api/notifications?unread=true')).pick<number>('items.0.id');
+    await owner.post(`/api/notifications/${id}/read`);
+    const frame = await socket.next();
+    t.same(frame, { type: 'read', id, unreadCount: (ready.unreadCount ?? 0) - 1 });
+    socket.close();
+  });
+
+  t.test('what was missed is replayed after ready, in order, once', async (t) => {
+    const first = await connect(address, owner.token);
+    t.type(first.ready.cursor, 'string');
+    first.socket.close();
+    await first.socket.closed;
+    await comment('Missed 1');
+    await comment('Missed 2');
+    const second = await connect(address, owner.token, first.ready.cursor ?? undefined);
+    t.match(second.ready, { isComplete: true });
+    const frames = [await second.socket.next(), await second.socket.next()];
+    t.match(frames[0]?.notification?.title, /Missed 1/);
+    t.match(frames[1]?.notification?.title, /Missed 2/);
+    await comment('Live again');
+    t.match((await second.socket.next()).notification?.title, /Live again/);
+    t.ok(await second.socket.isQuiet(500));
+    const third = await connect(address, owner.token, second.ready.cursor ?? undefined);
+    t.match((await third.socket.next()).notification?.title, /Live again/, 'the cursor moved on');
+    second.socket.close();
+    third.socket.close();
+  });
+
+  t.test('an inbox that was empty can be resumed', async (t) => {
+    const first = await connect(address, member.token);
+    t.equal(first.ready.unreadCount, 0);
+    first.socket.close();
+    await first.socket.closed;
+    const documentId = await createDocument(member, archiveId, 'First of all');
+    await owner.post(`/api/documents/${documentId}/comments`, { body: 'Ahoy' });
+    const second = await connect(address, member.token, first.ready.cursor ?? undefined);
+    t.match((await second.socket.next()).notification?.title, /First of all/);
+    second.socket.close();
+  });
+
+  t.test('4002: a cursor that is none', async (t) => {
+    for (const cursor of ['bogus', '', 'MTI', '%00', 'x'.repeat(300)]) {
+      const ended = await outcome({ type: 'auth', token: owner.token, cursor });
+      t.equal(ended.code, 4002, cursor.slice(0, 10));
+    }
+  });
+
+  t.test('4004: logout closes the sockets of that session and no other', async (t) => {
+    const leaving = await signIn(address, owner.email);
+    const gone = await connect(address, leaving.token);
+    const stays = await connect(address, owner.token);
+    await leaving.post('/api/logout');
+    t.equal((await gone.socket.ended()).code, 4004);
+    await comment('Still here');
+    t.equal((await stays.socket.next()).type, 'notification');
+    stays.socket.close();
+  });
+
+  t.test('4004: a session that ended elsewhere is found by the re-check', async (t) => {
+    const leaving = await signIn(address, owner.email);
+    const { socket } = await connect(address, leaving.token);
+    const elsewhere = await startServer(t, database);
+    await new Client(elsewhere.address, leaving.token).post('/api/logout');
+    t.equal((await socket.ended()).code, 4004);
+  });
+
+  t.test('a client that does not answer pings is dropped', async (t) => {
+    const server = await startServer(t, database, { socketTimings: { pingMs: PING_MS } });
+    const deaf = new Socket(server.address, { autoPong: false });
+    await deaf.opened();
+    deaf.send({ type: 'auth', token: owner.token });
+    await deaf.next();
+    const lively = await connect(server.address, owner.token);
+    t.equal((await deaf.ended()).code, 1006);
+    t.ok(await lively.socket.isQuiet(PING_MS * 2));
+    t.equal(lively.socket.ws.readyState, WebSocket.OPEN);
+    lively.socket.close();
+  });
+
+  t.test('a client that does not read is dropped', async (t) => {
+    const slow = await connect(address, owner.token);
+    const lively = await connect(address, owner.token);
+    slow.socket.ws.pause();
+    const notification = { id: 1, coalescedCount: 0, body: 'x'.repeat(64 * 1024) };
+    const event = { userId: owner.id, type: 'notification', id: 1, unreadCount: 1, notification };
+    for (let count = 0; count < 1_000 && slow.socket.ws.readyState === WebSocket.OPEN; count += 1) {
+      stage.app.sockets.deliver([{ ...event, type: 'notification' }]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    slow.socket.ws.resume();
+    t.equal((await slow.socket.ended()).code, 1006);
+    t.equal(lively.socket.ws.readyState, WebSocket.OPEN);
+    lively.socket.close();
+  });
+
+  t.test('two servers on one database both push', async (t) => {
+    const second = await startServer(t, database);
+    const here = await connect(address, owner.token);
+    const there = await connect(second.address, owner.token);
+    await comment('Everywhere');
+    t.match((await here.socket.next()).notification?.title, /Everywhere/);
+    t.match((await there.socket.next()).notification?.title, /Everywhere/);
+    here.socket.close();
+    there.socket.close();
+  });
+
+  t.test('1001: the server stops', async (t) => {
+    const server = await startServer(t, database);
+    const waiting = new Socket(server.address);
+    await waiting.opened();
+    const { socket } = await connect(server.address, owner.token);
+    await server.app.close();
+    t.equal((await socket.ended()).code, 1001);
+    t.equal((await waiting.ended()).code, 1001, 'signed in or not');
+  });
+});

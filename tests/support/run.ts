@@ -1,0 +1,147 @@
+/**
+ * What `npm test` runs: one throw-away Postgres, one migrated template database, and every test
+ * file in a process of its own with a database of its own.
+ *
+ *   npm test                                 all of tests/**\/*.test.ts
+ *   npm test -- tests/sql/notify.test.ts     only these files (or folders)
+ *
+ * The files are written with tap. They are run from here rather than by tap's command, which
+ * would translate TypeScript by a second compiler, at more than a second per file.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { setRolePasswords, startEmbedded } from '../../db/embedded.ts';
+import { migrate } from '../../db/migrate.ts';
+import { type TestEnvironment, testProcessEnvironment } from './environment.ts';
+import { type FileResult, runTestFile } from './test-file.ts';
+
+const RESULTS_FOLDER = '.tap';
+const INTERRUPTED_CODE = 130;
+
+type Undo = () => Promise<void>;
+
+const undo: Undo[] = [];
+const children = new Set<ChildProcess>();
+let interrupted = false;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    for (const child of children) child.kill('SIGTERM');
+  });
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});
+
+async function main(wanted: string[]): Promise<number> {
+  const files = await findTestFiles(wanted.length > 0 ? wanted : ['tests']);
+  const started = Date.now();
+  let results: FileResult[] = [];
+  try {
+    const environment = await startTestServer();
+    results = await runAll(files, testProcessEnvironment(environment));
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+  if (interrupted) return INTERRUPTED_CODE;
+  return summarise(results, (Date.now() - started) / 1000);
+}
+
+/** The files named, and in folders every *.test.ts, once each, by name. */
+async function findTestFiles(wanted: string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const name of wanted) {
+    const information = await stat(name).catch(() => undefined);
+    if (!information) throw new Error(`There is no test file or folder ${name}.`);
+    if (!information.isDirectory()) {
+      found.add(path.normalize(name));
+      continue;
+    }
+    for (const entry of await readdir(name, { recursive: true })) {
+      if (entry.endsWith('.test.ts')) found.add(path.join(name, entry));
+    }
+  }
+  return [...found].sort();
+}
+
+async function startTestServer(): Promise<TestEnvironment> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bellwire-test-'));
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  // Under root Postgres runs as another user, which has to get to the data.
+  await chmod(folder, 0o711);
+  const database = await startEmbedded({
+    dataDir: path.join(folder, 'data'),
+    durable: false,
+    log: console.error,
+  });
+  // Where it could not get there all the same, the data is elsewhere.
+  undo.push(() => rm(database.dataDir, { recursive: true, force: true }));
+  undo.push(() => database.stop());
+  await migrate(database.adminUrl);
+  await setRolePasswords(database);
+  return {
+    adminUrl: database.adminUrl,
+    serverUrl: database.urlFor('bellwire_server'),
+    workerUrl: database.urlFor('bellwire_worker'),
+    authenticatorUrl: database.urlFor('authenticator'),
+    template: new URL(database.adminUrl).pathname.slice(1),
+  };
+}
+
+/** As many files at once as there are processors. */
+async function runAll(files: string[], environment: NodeJS.ProcessEnv): Promise<FileResult[]> {
+  await rm(RESULTS_FOLDER, { recursive: true, force: true });
+  const waiting = [...files];
+  const results: FileResult[] = [];
+  const takeTurns = async () => {
+    for (let file = waiting.shift(); file && !interrupted; file = waiting.shift()) {
+      let running: ChildProcess | undefined;
+      const result = await runTestFile(file, RESULTS_FOLDER, environment, (child) => {
+        running = child;
+        children.add(child);
+      });
+      if (running) children.delete(running);
+      results.push(result);
+      if (!interrupted) report(result);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, takeTurns));
+  return results;
+}
+
+function report(result: FileResult): void {
+  const { file, passed, failed, skipped, seconds } = result;
+  const counts = [`${passed} passed`];
+  if (failed > 0) counts.push(`${failed} failed`);
+  if (skipped > 0) counts.push(`${skipped} skipped`);
+  console.log(`${failed > 0 ? '✗' : '✓'} ${file}  ${counts.join(', ')}  ${seconds.toFixed(1)} s`);
+  for (const failure of result.failures) console.log(indent(`✗ ${failure}`));
+  if (failed > 0 && result.stderr) console.log(indent(`standard error:\n${result.stderr}`));
+}
+
+function indent(text: string): string {
+  return text.trimEnd().replaceAll(/^/gm, '    ');
+}
+
+async function summarise(results: FileResult[], seconds: number): Promise<number> {
+  const total = (key: 'passed' | 'failed' | 'skipped') =>
+    results.reduce((sum, result) => sum + result[key], 0);
+  const counts = {
+    passed: total('passed'),
+    failed: total('failed'),
+    skipped: total('skipped'),
+    files: results.length,
+    seconds,
+  };
+  await writeFile(path.join(RESULTS_FOLDER, 'results.json'), `${JSON.stringify(counts)}\n`);
+  console.log(
+    `\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped ` +
+      `in ${counts.files} files, ${seconds.toFixed(1)} s`,
+  );
+  return counts.failed === 0 && results.length > 0 ? 0 : 1;
+}

@@ -1,0 +1,200 @@
+import net, { type AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { Sender, shorten } from '../../../worker/webhooks/send.ts';
+import { answerWith, closedPort, startReceiver, until } from '../support.ts';
+
+const BODY = Buffer.from('{"a":"ü"}');
+
+function startSender(t: Test, timeoutMs = 5_000): Sender {
+  const sender = new Sender(timeoutMs);
+  t.teardown(() => sender.close());
+  return sender;
+}
+
+function outgoing(url: string, addresses = ['127.0.0.1']) {
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(BODY.length) };
+  return { url: new URL(url), addresses, headers, body: BODY };
+}
+
+/** A TCP server that does with each connection what the test says. */
+async function startRaw(t: Test, onConnection: (socket: net.Socket) => void): Promise<string> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+t.test('the bytes arrive as they are, and the status comes back', async (t) => {
+  const receiver = await startReceiver(t, answerWith(202));
+  const sender = startSender(t);
+  t.strictSame(await sender.post(outgoing(`${receiver.url}?a=1%202`)), { status: 202 });
+  const [request] = receiver.received;
+  t.ok(request?.body.equals(BODY));
+  t.equal(request?.path, '/hook?a=1%202');
+  t.equal(request?.headers.host, `127.0.0.1:${receiver.port}`);
+});
+
+t.test('statuses are reported, redirects not followed', async (t) => {
+  for (const status of [200, 204, 302, 404, 410, 422, 500, 503]) {
+    const receiver = await startReceiver(t, (_request, response) => {
+      response.writeHead(status, { Location: '/elsewhere' }).end();
+    });
+    t.strictSame(await startSender(t).post(outgoing(receiver.url)), { status }, String(status));
+    t.equal(receiver.received.length, 1);
+  }
+});
+
+t.test('one connection serves many sends, also with small bodies in the answer', async (t) => {
+  const receiver = await startReceiver(t, (_request, response) => response.end('thank you'));
+  const sender = startSender(t);
+  for (let i = 0; i < 5; i += 1) {
+    await sender.post(outgoing(receiver.url));
+    // The answer's body is discarded behind our back; the connection is free after that.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const ports = new Set(receiver.received.map((request) => request.clientPort));
+  t.ok(ports.size < 5, `${ports.size} connections for 5 sends`);
+});
+
+t.test('the connect goes to the approved address, whatever the name says', async (t) => {
+  const receiver = await startReceiver(t);
+  const url = `http://name-without-an-address.invalid:${receiver.port}/`;
+  t.strictSame(await startSender(t).post(outgoing(url)), { status: 204 });
+  t.equal(receiver.received[0]?.headers.host, `name-without-an-address.invalid:${receiver.port}`);
+});
+
+t.test('the next approved address is tried when nobody listens on the first', async (t) => {
+  const receiver = await startReceiver(t);
+  const answer = await startSender(t).post(outgoing(receiver.url, ['127.0.0.2', '127.0.0.1']));
+  t.strictSame(answer, { status: 204 });
+});
+
+t.test('an address that is not approved is never used for a kept-alive connection', async (t) => {
+  const receiver = await startReceiver(t);
+  const sender = startSender(t);
+  await sender.post(outgoing(receiver.url));
+  t.match(await sender.post(outgoing(receiver.url, ['127.0.0.2'])), { error: /ECONNREFUSED/ });
+  t.equal(receiver.received.length, 1);
+});
+
+t.test('nobody listens', async (t) => {
+  const answer = await startSender(t).post(outgoing(`http://127.0.0.1:${await closedPort()}/`));
+  t.match(answer, { error: /ECONNREFUSED/ });
+});
+
+t.test('a receiver that never answers, or answers one byte at a time', async (t) => {
+  const hanging = await startReceiver(t, () => {});
+  t.strictSame(await startSender(t, 100).post(outgoing(hanging.url)), {
+    error: 'No answer within 0.1 seconds (ETIMEDOUT).',
+  });
+  const slow = await startRaw(t, (socket) => {
+    const timer = setInterval(() => socket.write('H'), 20);
+    socket.on('close', () => clearInterval(timer));
+  });
+  t.match(await startSender(t, 150).post(outgoing(slow)), { error: /not valid HTTP|ETIMEDOUT/ });
+});
+
+t.test('an endless body: the status counts and the connection is cut', async (t) => {
+  let written = 0;
+  let isCut = false;
+  const receiver = await startReceiver(t, (_request, response) => {
+    response.writeHead(200);
+    const more = () => {
+      const isOpen = response.write(Buffer.alloc(64 * 1024));
+      written += 64 * 1024;
+      if (isOpen && !isCut) setImmediate(more);
+    };
+    response.on('drain', more);
+    response.on('close', () => {
+      isCut = true;
+    });
+    more();
+  });
+  t.strictSame(await startSender(t).post(outgoing(receiver.url)), { status: 200 });
+  await until('the connection is cut', () => isCut);
+  t.ok(written < 50 * 1024 * 1024, `${written} bytes written`);
+});
+
+t.test('an endless header', async (t) => {
+  const url = await startRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket.write(`X: ${'a'.repeat(4096)}\r\n`), 1);
+    socket.on('close', () => clearInterval(timer));
+  });
+  t.match(await startSender(t).post(outgoing(url)), { error: /not valid HTTP \(HPE_HEADER/ });
+});
+
+t.test('answers that are none', async (t) => {
+  const nonsense = await startRaw(t, (socket) => socket.end('hello\r\n\r\n'));
+  t.match(await startSender(t).post(outgoing(nonsense)), { error: /not valid HTTP/ });
+  const closing = await startRaw(t, (socket) => socket.once('data', () => socket.end()));
+  t.match(await startSender(t).post(outgoing(closing)), { error: /ECONNRESET/ });
+  const upgrading = await startRaw(t, (socket) => {
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+  });
+  t.match(await startSender(t).post(outgoing(upgrading)), { error: /./ });
+});
+
+t.test('a kept-alive connection that is reset as it is used is replaced once', async (t) => {
+  const receiver = await startReceiver(t);
+  const sender = startSender(t);
+  let resets = 0;
+  // Hands on the first request of each connection and resets the connection at its second.
+  const relay = await startRaw(t, (socket) => {
+    const upstream = net.connect(receiver.port, '127.0.0.1');
+    upstream.on('error', () => {}).pipe(socket);
+    let requests = 0;
+    socket.on('data', (chunk) => {
+      if (chunk.includes('POST')) requests += 1;
+      if (requests < 2) {
+        upstream.write(chunk);
+      } else {
+        resets += 1;
+        upstream.destroy();
+        socket.resetAndDestroy();
+      }
+    });
+  });
+  let sent = 0;
+  // Whether a send finds the connection of the one before it free is a matter of microseconds.
+  while (resets === 0 && sent < 100) {
+    t.strictSame(await sender.post(outgoing(relay)), { status: 204 });
+    sent += 1;
+  }
+  t.equal(resets, 1);
+  t.equal(receiver.received.length, sent);
+});
+
+t.test('a stop cuts off what is in flight', async (t) => {
+  const hanging = await startReceiver(t, () => {});
+  const sender = startSender(t);
+  const sending = sender.post(outgoing(hanging.url));
+  await until('the request arrived', () => hanging.received.length === 1);
+  sender.close();
+  t.match(await sending, { error: /./ });
+  t.equal(sender.isClosed, true);
+});
+
+t.test('a certificate nobody vouches for', async (t) => {
+  const plain = await startReceiver(t);
+  const answer = await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`));
+  t.match(answer, { error: /./ });
+  t.equal(plain.received.length, 0);
+});
+
+t.test('errors are at most 255 code points, surrogate pairs whole', async (t) => {
+  t.equal(shorten('short'), 'short');
+  const long = shorten('🚀'.repeat(300));
+  t.equal(Array.from(long).length, 255);
+  t.notMatch(long, /\p{Surrogate}/u);
+});

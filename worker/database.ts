@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { describeError, type Logger } from './logger.ts';
+
+/**
+ * Every SQL function the worker calls, and nothing else: it reads no table. Each call is one
+ * statement and so one transaction.
+ */
+
+const DRAIN_POOL_SIZE = 10;
+/** One for each job that can run at once, one that listens. */
+const QUEUE_POOL_SIZE = 7;
+const CONNECT_TIMEOUT_MS = 10_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** A little above the server's own limit, for a server that no longer answers at all. */
+const QUERY_TIMEOUT_MS = 65_000;
+const IDLE_TIMEOUT_MS = 30_000;
+const INT8_OID = 20;
+
+export interface ClaimedWebhook {
+  /** The owner token of this claim; every later write about it must carry it. */
+  lease: string;
+  deliveryId: number;
+  subscriptionId: number;
+  url: string;
+  /** Newest first; two during a rotation. */
+  secrets: string[];
+  eventId: string;
+  eventType: string;
+  position: number;
+  body: Buffer;
+  attempts: number;
+}
+
+export type WebhookResult = 'answered' | 'failed' | 'refused';
+type WebhookOutcome = 'delivered' | 'dead' | 'paused' | 'disabled' | 'stale';
+
+interface FinishedWebhook {
+  deliveryId: number;
+  lease: string;
+  result: WebhookResult;
+  status: number | null;
+  error: string | null;
+  durationMs: number | null;
+}
+
+export interface ClaimedEmail {
+  id: number;
+  attempt: number;
+  toAddress: string;
+  toName: string | null;
+  kind: string;
+  kindDescription: string | null;
+  subject: string;
+  body: string | null;
+  linkPath: string | null;
+  workspaceName: string | null;
+  unsubscribeToken: string;
+}
+
+export type EmailResult = 'sent' | 'transient' | 'permanent' | 'uncertain';
+
+interface Backlog {
+  what: string;
+  waiting: number;
+  oldestAt: Date | null;
+}
+
+/** Ids are below 2^53, so they may be plain numbers. Set per pool, not for the whole process. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8_OID
+      ? (text: string) => Number(text)
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/** The pool the drains work with. */
+export function openDrainPool(databaseUrl: string, logger: Logger): pg.Pool {
+  return openPool(databaseUrl, DRAIN_POOL_SIZE, logger);
+}
+
+/**
+ * The pool the job queue works with. Losing a job in a crash loses nothing (the rows are the
+ * truth, the queue a hint), so its commits need not wait for the disk: that is a few
+ * milliseconds off the way from a commit to its delivery.
+ */
+export function openQueuePool(databaseUrl: string, logger: Logger): pg.Pool {
+  return openPool(withOption(databaseUrl, '-c synchronous_commit=off'), QUEUE_POOL_SIZE, logger);
+}
+
+/** Adds a libpq option to those the URL has already (the role may be one of them). */
+function withOption(databaseUrl: string, option: string): string {
+  const url = new URL(databaseUrl);
+  const options = url.searchParams.get('options');
+  url.searchParams.set('options', options ? `${options} ${option}` : option);
+  // URLSearchParams writes a blank as "+", which is not read as a blank here.
+  url.search = url.search.replaceAll('+', '%20');
+  return url.toString();
+}
+
+function openPool(databaseUrl: string, max: number, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max,
+    application_name: 'bellwire worker',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    types,
+  });
+  // Without a listener a lost connection would end the process, idle or in use. The query in hand
+  // is rejected all the same.
+  const report = (error: Error) => {
+    logger.warn({ error: describeError(error) }, 'a database connection was lost');
+  };
+  pool.on('error', report);
+  pool.on('connect', (client) => client.on('error', report));
+  return pool;
+}
+
+/** The worker's view of the database. */
+export class WorkerDatabase {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** Numbers committed events; 0 also when another worker is at it. */
+  async sequenceWebhooks(maxCount: number): Promise<number> {
+    return this.#value('select bellwire.sequence_webhooks($1) as value', [maxCount]);
+  }
+
+  /**
+   * Leases the heads of up to `maxCount` subscriptions for 30 seconds. The token is new at every
+   * claim: if this process stalls until its lease lapses and then claims the same delivery again,
+   * its first attempt is as stale as another worker's would be.
+   */
+  async claimWebhooks(maxCount: number): Promise<ClaimedWebhook[]> {
+    return this.#rows<ClaimedWebhook>(
+      `select $1::uuid as lease, delivery_id as "deliveryId", subscription_id as "subscriptionId", url, secrets,
+              event_id as "eventId", event_type as "eventType", delivery_position as "position",
+              body, attempts
+         from bellwire.claim_webhooks($1, $2)`,
+      [randomUUID(), maxCount],
+    );
+  }
+
+  /** False when the lease was lost: then nothing may be sent. */
+  async renewWebhookLease(deliveryId: number, lease: string): Promise<boolean> {
+    return this.#value('select bellwire.renew_webhook_lease($1, $2) as value', [deliveryId, lease]);
+  }
+
+  /** Writes down what came of a send; SQL decides what it means. */
+  async finishWebhook(finished: FinishedWebhook): Promise<WebhookOutcome> {
+    return this.#value('select bellwire.finish_webhook($1, $2, $3, $4, $5, $6) as value', [
+      finished.deliveryId,
+      finished.lease,
+      finished.result,
+      finished.status,
+      finished.error,
+      finished.durationMs,
+    ]);
+  }
+
+  /**
+   * Milliseconds until the next paused subscription with a backlog may be tried; null when there
+   * is none. Computed by the database, so that no clock of ours is compared with its clock.
+   */
+  async millisecondsToNextWebhook(): Promise<number | null> {
+    return this.#value(
+      `select ceil(1000 * extract(epoch from bellwire.next_webhook_at() - clock_timestamp()))::float8
+              as value`,
+      [],
+    );
+  }
+
+  /** Takes up to `maxCount` e-mails and adds one attempt to each. */
+  async claimEmails(maxCount: number): Promise<ClaimedEmail[]> {
+    return this.#rows<ClaimedEmail>(
+      `select id, attempt, to_address as "toAddress", to_name as "toName", kind,
+              kind_description as "kindDescription", subject, body, link_path as "linkPath",
+              workspace_name as "workspaceName", unsubscribe_token as "unsubscribeToken"
+         from bellwire.claim_emails($1)`,
+      [maxCount],
+    );
+  }
+
+  /** Returns the new state, or `stale` when this attempt is no longer the current one. */
+  async finishEmail(
+    id: number,
+    attempt: number,
+    result: EmailResult,
+    error: string | null,
+  ): Promise<string> {
+    return this.#value('select bellwire.finish_email($1, $2, $3, $4) as value', [
+      id,
+      attempt,
+      result,
+      error,
+    ]);
+  }
+
+  /** Tells the next chunks of queued audiences; returns how many chunks were done. */
+  async drainFanOut(maxChunks: number): Promise<number> {
+    return this.#value('select bellwire.drain_fan_out($1) as value', [maxChunks]);
+  }
+
+  /** Deletes one batch of what is past its retention; returns how many rows went. */
+  async prune(maxCount: number): Promise<{ what: string; deleted: number }[]> {
+    return this.#rows('select what, deleted from bellwire.prune($1)', [maxCount]);
+  }
+
+  async backlog(): Promise<Backlog[]> {
+    return this.#rows<Backlog>(
+      'select what, waiting, oldest_at as "oldestAt" from bellwire.worker_backlog()',
+      [],
+    );
+  }
+
+  async #value<T>(text: string, values: unknown[]): Promise<T> {
+    const [row] = await this.#rows<{ value: T }>(text, values);
+    if (!row) throw new Error('The database answered with no row.');
+    return row.value;
+  }
+
+  async #rows<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+    const result = await this.#pool.query<Row>({ name: statementName(text), text, values });
+    return result.rows;
+  }
+}
+
+/** Prepared once per connection under the name of the function that is called. */
+function statementName(text: string): string {
+  const called = /bellwire\.(\w+)\(/.exec(text)?.[1] ?? 'unknown';
+  return `worker_${called}`;
+}

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  makeWorkerUtils,
+  parseCronItems,
+  Logger as QueueLogger,
+  type Runner,
+  run,
+  type TaskList,
+} from 'graphile-worker';
+import type pg from 'pg';
+import { describeError, type Logger } from './logger.ts';
+import type { TaskName } from './work.ts';
+
+/** One place per task, and one to spare for the daily prune beside a long drain. */
+const CONCURRENT_JOBS = 6;
+/** Only retries wait for it: a new job is announced by NOTIFY. */
+const POLL_INTERVAL_MS = 10_000;
+const MAX_ATTEMPTS = 5;
+const RESTART_AFTER_MS = 5_000;
+const PRUNE_AT = '17 3 * * *';
+
+interface QueueOptions {
+  pool: pg.Pool;
+  tasks: TaskList;
+  logger: Logger;
+}
+
+/**
+ * The graphile-worker runner of this process. If it ends by itself (a job could not be written
+ * back, say) it is started again; until then the slow poll does its work.
+ */
+export class Queue {
+  readonly #options: QueueOptions;
+  #runner: Runner | undefined;
+  #isStopping = false;
+  readonly #stopped = new AbortController();
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects when the queue's tables are missing or closed to this role. */
+  async start(): Promise<void> {
+    const { pool, tasks, logger } = this.#options;
+    const runner = await run({
+      pgPool: pool,
+      taskList: tasks,
+      parsedCronItems: cronItems(),
+      concurrency: CONCURRENT_JOBS,
+      pollInterval: POLL_INTERVAL_MS,
+      noHandleSignals: true,
+      logger: new QueueLogger(() => queueLog(logger)),
+    });
+    this.#runner = runner;
+    runner.promise.then(
+      () => this.#restart(),
+      (error: unknown) => {
+        logger.warn({ error: describeError(error) }, 'the job queue stopped');
+        return this.#restart();
+      },
+    );
+  }
+
+  /**
+   * Adds a job under a key of its own name. Mode `replace`: a job that waits is merged with this
+   * one, and a job that runs (here, elsewhere, or in a worker that was killed) gets a successor,
+   * so a wake-up during a run is not lost and a dead worker's lock blocks nothing.
+   */
+  async add(task: TaskName): Promise<void> {
+    if (!this.#runner) throw new Error('The job queue is not running.');
+    await this.#runner.addJob(
+      task,
+      {},
+      { jobKey: task, jobKeyMode: 'replace', maxAttempts: MAX_ATTEMPTS },
+    );
+  }
+
+  /**
+   * Deletes jobs that are out of attempts: those that failed, and what killed workers left behind
+   * once its lock has lapsed.
+   */
+  async cleanUp(): Promise<void> {
+    const { pool, logger } = this.#options;
+    const utilities = await makeWorkerUtils({
+      pgPool: pool,
+      logger: new QueueLogger(() => queueLog(logger)),
+    });
+    try {
+      await utilities.cleanup({ tasks: ['DELETE_PERMAFAILED_JOBS'] });
+    } finally {
+      await utilities.release();
+    }
+  }
+
+  /** Takes no more jobs and waits for those that run. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#stopped.abort();
+    const runner = this.#runner;
+    this.#runner = undefined;
+    await runner?.stop().catch(() => {});
+  }
+
+  async #restart(): Promise<void> {
+    this.#runner = undefined;
+    while (!this.#isStopping && !this.#runner) {
+      await delay(RESTART_AFTER_MS, undefined, { signal: this.#stopped.signal }).catch(() => {});
+      if (this.#isStopping) return;
+      await this.start().catch((error: unknown) => {
+        this.#options.logger.warn({ error: describeError(error) }, 'the job queue could not start');
+      });
+    }
+  }
+}
+
+function cronItems() {
+  return parseCronItems([
+    { task: 'backlog-sweep', match: '* * * * *', options: cronOptions('backlog-sweep') },
+    { task: 'rows-prune', match: PRUNE_AT, options: cronOptions('rows-prune') },
+  ]);
+}
+
+function cronOptions(task: TaskName) {
+  return {
+    jobKey: task,
+    jobKeyMode: 'replace' as const,
+    maxAttempts: MAX_ATTEMPTS,
+    backfillPeriod: 0,
+  };
+}
+
+/** The queue's own messages: one line each, its per-job chatter only for debugging. */
+function queueLog(logger: Logger) {
+  return (level: string, message: string, meta?: { error?: unknown }) => {
+    const text = meta?.error ? describeError(meta.error) : (message.split('\n')[0] ?? '');
+    if (level === 'error') logger.error({ error: text }, 'job queue');
+    else if (level === 'warning') logger.warn({ warning: text }, 'job queue');
+    else logger.debug({ text }, 'job queue');
+  };
+}

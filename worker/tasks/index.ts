@@ -1,0 +1,20 @@
+import type { TaskList } from 'graphile-worker';
+import type { TaskName, Work } from '../work.ts';
+import { backlogSweep } from './backlog-sweep.ts';
+import { emailsDrain } from './emails-drain.ts';
+import { fanOutDrain } from './fan-out-drain.ts';
+import { rowsPrune } from './rows-prune.ts';
+import { webhooksPump } from './webhooks-pump.ts';
+import { webhooksSequence } from './webhooks-sequence.ts';
+
+/** Every task under its name in the queue. */
+export function taskList(work: Work): TaskList {
+  return {
+    'webhooks-sequence': webhooksSequence(work),
+    'webhooks-pump': webhooksPump(work),
+    'emails-drain': emailsDrain(work),
+    'fan-out-drain': fanOutDrain(work),
+    'rows-prune': rowsPrune(work),
+    'backlog-sweep': backlogSweep(work),
+  } satisfies Record<TaskName, unknown>;
+}
