@@ -21,7 +21,9 @@ async function main(): Promise<number> {
   const unknown = names.filter((name) => !(name in FIGURES));
   if (values.help || unknown.length > 0) {
     if (unknown.length > 0) console.error(`no such figure: ${unknown.join(', ')}`);
-    console.log(`usage: npm run bench -- [figure …] [--json]\nfigures: ${Object.keys(FIGURES).join(', ')}`);
+    console.log(
+      `usage: npm run bench -- [figure …] [--json]\nfigures: ${Object.keys(FIGURES).join(', ')}`,
+    );
     return unknown.length > 0 ? 2 : 0;
   }
   const log = (line: string) => console.error(line);
@@ -46,8 +48,11 @@ function print(measurements: Measurement[], asJson: boolean): void {
       continue;
     }
     const { figure, value, unit, against, ratio, goal } = measurement;
-    const verdict = goal === undefined ? '' : ratio >= goal ? `  goal ${goal}: met` : `  goal ${goal}: MISSED`;
-    console.log(`${figure.padEnd(14)}${String(value).padStart(10)} ${unit}  ${ratio}× ${against}${verdict}`);
+    const verdict =
+      goal === undefined ? '' : ratio >= goal ? `  goal ${goal}: met` : `  goal ${goal}: MISSED`;
+    console.log(
+      `${figure.padEnd(14)}${String(value).padStart(10)} ${unit}  ${ratio}× ${against}${verdict}`,
+    );
   }
 }
 

@@ -153,6 +153,7 @@ async function checkAll(report: Report, demo: Demo): Promise<void> {
   await report.step('a stranger', () => checkStranger(demo));
   // Once more: what the last steps did must have arrived as well.
   await report.step('live push, at the end', () => checkLive(demo));
+  await report.step('e-mails, at the end', () => checkEmails(demo));
   await report.step('rule failures', () => checkRuleFailures(demo));
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   makeWorkerUtils,
@@ -6,6 +7,7 @@ import {
   type Runner,
   run,
   type TaskList,
+  type WorkerEvents,
 } from 'graphile-worker';
 import type pg from 'pg';
 import { describeError, type Logger } from './logger.ts';
@@ -17,6 +19,7 @@ const CONCURRENT_JOBS = 6;
 const POLL_INTERVAL_MS = 10_000;
 const MAX_ATTEMPTS = 5;
 const RESTART_AFTER_MS = 5_000;
+const LISTEN_TIMEOUT_MS = 5_000;
 const PRUNE_AT = '17 3 * * *';
 
 interface QueueOptions {
@@ -42,8 +45,13 @@ export class Queue {
   /** Rejects when the queue's tables are missing or closed to this role. */
   async start(): Promise<void> {
     const { pool, tasks, logger } = this.#options;
+    const events: WorkerEvents = new EventEmitter();
+    const isListening = once(events, 'pool:listen:success', {
+      signal: AbortSignal.timeout(LISTEN_TIMEOUT_MS),
+    }).catch(() => {});
     const runner = await run({
       pgPool: pool,
+      events,
       taskList: tasks,
       parsedCronItems: cronItems(),
       concurrency: CONCURRENT_JOBS,
@@ -51,6 +59,8 @@ export class Queue {
       noHandleSignals: true,
       logger: new QueueLogger(() => queueLog(logger)),
     });
+    // A runner that is stopped before it listens takes twelve seconds to notice.
+    await isListening;
     this.#runner = runner;
     runner.promise.then(
       () => this.#restart(),

@@ -24,7 +24,7 @@ export async function fanout(
   for (let round = 0; round <= ROUNDS; round++) {
     const ruled = await seconds(() => publish(client, round + 1));
     const bare = await seconds(() => bareInsert(client, round + 1));
-    const loop = await seconds(() => applicationLoop(client)) * (WATCHERS / LOOPED_WATCHERS);
+    const loop = (await seconds(() => applicationLoop(client))) * (WATCHERS / LOOPED_WATCHERS);
     log(`fanout: round ${round} of ${ROUNDS}: ${JSON.stringify({ ruled, bare, loop })} s`);
     if (round === 0) continue;
     times.ruled.push(ruled);
@@ -35,8 +35,18 @@ export async function fanout(
   const [ruled, bare, loop] = [median(times.ruled), median(times.bare), median(times.loop)];
   const common = { figure: 'fanout', value: rounded(ruled * 1000), unit: 'ms per 10,000 watchers' };
   return [
-    { ...common, against: 'a bare insert of the same rows', ratio: rounded(bare / ruled), goal: 0.5 },
-    { ...common, against: 'an application looping over watchers', ratio: rounded(loop / ruled), goal: 50 },
+    {
+      ...common,
+      against: 'a bare insert of the same rows',
+      ratio: rounded(bare / ruled),
+      goal: 0.5,
+    },
+    {
+      ...common,
+      against: 'an application looping over watchers',
+      ratio: rounded(loop / ruled),
+      goal: 50,
+    },
   ];
 }
 

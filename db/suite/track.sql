@@ -58,7 +58,8 @@ select bellwire.track('suite.versions', 'version',
   parent => 'log:log_id', title => 'title', owner => 'created_by', is_watchable => false, link_template => '/documents/{parent_ref}',
   actions => '[
     {"on": "insert", "action": "log.publish", "resource": "parent",
-     "metadata": {"title": "new.title", "version_id": "new.id"}},
+     "metadata": {"title": "new.title", "version_id": "new.id",
+                  "parent_id": "(select parent_id from suite.logs where id = new.log_id)"}},
     {"on": "delete", "when": "exists (select from suite.logs as log where log.id = old.log_id)",
      "action": "version.delete",
      "metadata": {"title": "old.title", "log_id": "old.log_id"}}

@@ -3,20 +3,27 @@
 -- Errors: 22023 invalid_cursor.
 create or replace function bellwire.missed_notifications(user_id bigint, after_cursor text, max_count integer)
 returns table (notification jsonb, cursor text)
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
-  select bellwire.notification_json(missed), bellwire.encode_cursor(missed.created_at, missed.id)
-  from bellwire.decode_cursor(after_cursor) as place
-  join bellwire.notifications as missed
-    on missed.user_id = missed_notifications.user_id
-    and missed.deleted_at is null
-    and (missed.created_at, missed.id) > (place.created_at, place.id)
-  where bellwire.can_read(missed.user_id, missed.workspace_id, missed.scope_id)
-  order by missed.created_at, missed.id
-  limit least(max_count, 1000)
+#variable_conflict use_column
+declare
+  max_page_size constant integer := 1000;
+  place record;
+begin
+  select decoded.created_at, decoded.id into place from bellwire.decode_cursor(after_cursor) as decoded;
+  return query
+    select bellwire.notification_json(missed), bellwire.encode_cursor(missed.created_at, missed.id)
+    from bellwire.notifications as missed
+    where missed.user_id = missed_notifications.user_id
+      and missed.deleted_at is null
+      and (missed.created_at, missed.id) > (place.created_at, place.id)
+      and bellwire.can_read(missed.user_id, missed.workspace_id, missed.scope_id)
+    order by missed.created_at, missed.id
+    limit least(max_count, max_page_size);
+end
 $$;
 
 comment on function bellwire.missed_notifications(bigint, text, integer) is

@@ -27,12 +27,7 @@ begin
       join bellwire.resources as subject on subject.id = activity.resource_id
       where activity.actor_id is not null
     ) as begun
-    -- Only a hint that saves the attempt in the common case; the conflict clause decides.
-    where not exists (
-      select
-      from bellwire.watches as watch
-      where watch.resource_id = begun.target_id and watch.user_id = begun.actor_id
-    )
+    where begun.target_id is not null
     order by begun.target_id, begun.actor_id, begun.id
     on conflict (resource_id, user_id) do nothing;
   exception when others then
