@@ -61,6 +61,7 @@ create table bellwire.resources (
   ancestors bigint[] not null default '{}',
   title text,
   owner_id bigint,
+  link_path text,
   created_at timestamptz not null default now(),
   deleted_at timestamptz,
   constraint resources_pkey primary key (id),
@@ -74,6 +75,7 @@ create table bellwire.resources (
 comment on table bellwire.resources is
   'The registry: one row per tracked row of any table, kept after the row is gone so that its history can be read.';
 comment on column bellwire.resources.ref is 'The primary key in the host table, as text.';
+comment on column bellwire.resources.link_path is 'Where it is found in the application: link_template of its type, filled in.';
 comment on column bellwire.resources.scope_id is 'The nearest resource that has members: itself or an ancestor.';
 comment on column bellwire.resources.ancestors is 'From the workspace down to the parent.';
 

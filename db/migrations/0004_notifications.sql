@@ -50,6 +50,7 @@ create table bellwire.notifications (
   metadata jsonb not null default '{}',
   source_key text,
   coalesced_count integer not null default 0,
+  is_mailed boolean not null default false,
   xid xid8 not null default pg_current_xact_id(),
   created_at timestamptz not null default now(),
   read_at timestamptz,
@@ -66,6 +67,7 @@ comment on table bellwire.notifications is 'The inbox. A row is written once; it
 comment on column bellwire.notifications.scope_id is
   'When set, the row shows only while the person can read that scope.';
 comment on column bellwire.notifications.coalesced_count is 'How many more times it happened within the window.';
+comment on column bellwire.notifications.is_mailed is 'The person wanted this kind by e-mail when it was written.';
 comment on column bellwire.notifications.xid is
   'The transaction that last made this row news: written, counted or read. The push tail reads by it.';
 comment on column bellwire.notifications.deleted_at is

@@ -23,7 +23,6 @@ create type bellwire.activity_draft as (
   workspace_id bigint,
   scope_id bigint,
   resource_id bigint,
-  parent_id bigint,
   metadata jsonb,
   named_ids bigint[],
   is_recorded boolean
@@ -38,7 +37,6 @@ create type bellwire.fan_out_event as (
   workspace_id bigint,
   scope_id bigint,
   resource_id bigint,
-  target_id bigint,
   metadata jsonb,
   named_ids bigint[],
   names_only boolean

@@ -28,7 +28,7 @@ begin
   end if;
   perform bellwire.record_activity(
     array[row(
-      action, bellwire.current_user_id(), subject.workspace_id, subject.scope_id, subject.id, subject.parent_id,
+      action, bellwire.current_user_id(), subject.workspace_id, subject.scope_id, subject.id,
       metadata, null, true
     )::bellwire.activity_draft]);
 end

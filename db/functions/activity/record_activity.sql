@@ -16,7 +16,6 @@ begin
   with placed as materialized (
     select
       draft.*,
-      case rule.target when 'parent' then draft.parent_id else draft.resource_id end as target_id,
       draft.is_recorded and not (
         rule.coalesce_seconds is not null
         and draft.actor_id is not null
@@ -29,8 +28,7 @@ begin
             and earlier.created_at > now() - make_interval(secs => rule.coalesce_seconds)
         )
       ) as is_fresh
-    from unnest(drafts) with ordinality as draft(
-      action, actor_id, workspace_id, scope_id, resource_id, parent_id, metadata, named_ids, is_recorded, number)
+    from unnest(drafts) as draft
     join bellwire.action_rules as rule on rule.action = draft.action
     where draft.workspace_id is not null and draft.scope_id is not null
   ),
@@ -39,14 +37,11 @@ begin
     select workspace_id, scope_id, actor_id, action, resource_id, coalesce(metadata, '{}'), named_ids
     from placed
     where is_fresh
-    order by number
   )
   select array_agg(
     row(
-      null, action, actor_id, workspace_id, scope_id, resource_id, target_id, metadata, named_ids, true
-    )::bellwire.fan_out_event
-    order by number
-  )
+      null, action, actor_id, workspace_id, scope_id, resource_id, metadata, named_ids, true
+    )::bellwire.fan_out_event)
   into untold
   from placed
   where not is_fresh and named_ids is not null;

@@ -1,4 +1,5 @@
--- Rule 100 of the inbox: a notification whose kind the person wants by e-mail gets its row in the outbox.
+-- Rule 100 of the inbox: a notification that is to be mailed gets its row in the outbox. write_notifications() has
+-- decided that, where the preferences are at hand.
 -- Called by: trigger _100_queue_email on bellwire.notifications, after each insert statement.
 -- Errors: none; a failure lands in rule_failures.
 -- Source: reference 000, section 4 (defaults per kind); reference 003, "Email".
@@ -18,11 +19,7 @@ begin
     insert into bellwire.email_outbox (notification_id)
     select notification.id
     from written as notification
-    join bellwire.notification_kinds as kind on kind.kind = notification.kind
-    left join bellwire.notification_preferences as preference
-      on preference.user_id = notification.user_id and preference.kind = notification.kind
-    where coalesce(preference.email, kind.email_by_default)
-    order by notification.id;
+    where notification.is_mailed;
 
     get diagnostics queued_count = row_count;
     if queued_count > 0 then
@@ -36,7 +33,7 @@ begin
 end
 $$;
 
-comment on function bellwire.queue_email() is 'Notifications to email_outbox, by preference.';
+comment on function bellwire.queue_email() is 'Rule 100 of the inbox: notifications to email_outbox.';
 
 revoke all on function bellwire.queue_email() from public;
 grant execute on function bellwire.queue_email() to bellwire_owner;

@@ -12,8 +12,6 @@ set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off
 as $$
 declare
-  window_locks constant integer := 7301; -- as in tell_or_queue()
-  window_count constant integer := 1024;
   chunk_size constant bigint := (select value from bellwire.settings where name = 'fanout_chunk');
   waiting bellwire.fan_out_queue;
   event bellwire.fan_out_event;
@@ -27,14 +25,9 @@ begin
     select * from bellwire.fan_out_queue order by id limit max_chunks for update skip locked
   loop
     event := jsonb_populate_record(null::bellwire.fan_out_event, waiting.event);
-    -- Only the first lock is waited for, while no other is held; so two workers cannot wait for each other.
-    if done_count = 0 then
-      perform pg_advisory_xact_lock(window_locks, (event.target_id % window_count)::integer);
-    elsif not pg_try_advisory_xact_lock(window_locks, (event.target_id % window_count)::integer) then
-      continue;
-    end if;
     begin
-      last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size);
+      -- Only the first window is waited for, while no other is held; so two workers cannot wait for each other.
+      last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size, done_count = 0);
     exception when others then
       get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
       if state ~ '^(40|53|55|57|58)' then
@@ -43,6 +36,7 @@ begin
       perform bellwire.fail_rule('drain_fan_out', array[event.activity_id], state, message, context);
       last_user_id := null;
     end;
+    continue when last_user_id = 0;
     if last_user_id is null then
       delete from bellwire.fan_out_queue as queue where queue.id = waiting.id;
     else

@@ -18,15 +18,13 @@ begin
     select array_agg(
       row(
         activity.id, activity.action, activity.actor_id, activity.workspace_id, activity.scope_id,
-        activity.resource_id, case rule.target when 'parent' then subject.parent_id else subject.id end,
-        activity.metadata, activity.named_ids, false
+        activity.resource_id, activity.metadata, activity.named_ids, false
       )::bellwire.fan_out_event
       order by activity.id
     )
     into events
     from recorded as activity
     join bellwire.action_rules as rule on rule.action = activity.action
-    join bellwire.resources as subject on subject.id = activity.resource_id
     where rule.watcher_kind is not null or rule.owner_kind is not null or activity.named_ids is not null;
 
     if events is not null then

@@ -1,8 +1,6 @@
 -- Decides whether people are told in this transaction or by the worker. To the worker goes a bulk change, a large
 -- audience, and an event whose 60-second window somebody else is writing at this moment: waiting for them would make one
 -- writer wait for another.
--- A window's lock is one of 1024, so that a transaction that touches ten thousand documents cannot fill the lock table;
--- two resources that share one only take the queue.
 -- Called by: fan_out() and record_activity(), as bellwire_definer.
 -- Errors: those of tell_people().
 create or replace function bellwire.tell_or_queue(events bellwire.fan_out_event[])
@@ -11,8 +9,6 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  window_locks constant integer := 7301; -- first half of the advisory key
-  window_count constant integer := 1024;
   queued bellwire.fan_out_event[] := '{}';
   event bellwire.fan_out_event;
 begin
@@ -22,9 +18,7 @@ begin
     queued := events;
   else
     foreach event in array events loop
-      if not pg_try_advisory_xact_lock(window_locks, (event.target_id % window_count)::integer)
-        or bellwire.tell_people(event, 0, null) is not null
-      then
+      if bellwire.tell_people(event, 0, null, false) is not null then
         queued := queued || event;
       end if;
     end loop;

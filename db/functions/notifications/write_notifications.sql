@@ -52,11 +52,11 @@ begin
     with inserted as (
       insert into bellwire.notifications (
         workspace_id, scope_id, user_id, kind, actor_id, resource_id, activity_id,
-        title, body, link_path, metadata, source_key, deleted_at)
+        title, body, link_path, metadata, source_key, is_mailed, deleted_at)
       select
         draft.workspace_id, draft.scope_id, person.id, draft.kind, draft.actor_id, draft.resource_id, draft.activity_id,
         plain_title, plain_body, draft.link_path, coalesce(draft.metadata, '{}'), draft.source_key,
-        case when preference.in_app is false then now() end
+        coalesce(preference.email, kind.email_by_default), case when preference.in_app is false then now() end
       from bellwire.resources as root
       join bellwire.notification_kinds as kind on kind.kind = draft.kind
       cross join unnest(draft.user_ids) as named(user_id)

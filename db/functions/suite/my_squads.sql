@@ -8,7 +8,6 @@ language plpgsql
 stable
 security definer
 set search_path = ''
-set plan_cache_mode = 'force_generic_plan'
 parallel safe
 rows 20
 as $$

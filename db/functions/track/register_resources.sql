@@ -13,14 +13,16 @@ security definer
 set search_path = ''
 as $$
 declare
-  is_scope constant boolean := (select known.is_scope from bellwire.resource_types as known where known.type = of_type);
+  known_type bellwire.resource_types;
   moved_ids bigint[];
 begin
+  select known.* into known_type from bellwire.resource_types as known where known.type = of_type;
   with placed as materialized (
     select
       entry.ref,
       left(entry.title, 255) as title,
       entry.owner_id,
+      replace(replace(known_type.link_template, '{ref}', entry.ref), '{parent_ref}', coalesce(entry.parent_ref, '')) as link_path,
       coalesce(parent.id, root.id) as parent_id,
       case when parent.id is not null then parent.workspace_id else entry.workspace_id end as workspace_id,
       coalesce(parent.scope_id, root.id) as scope_id,
@@ -38,15 +40,20 @@ begin
       and (root.type, root.ref) <> (of_type, entry.ref)
   ),
   written as (
-    insert into bellwire.resources (type, ref, parent_id, workspace_id, scope_id, ancestors, title, owner_id)
-    select of_type, placed.ref, placed.parent_id, placed.workspace_id, placed.scope_id, placed.ancestors,
-      placed.title, placed.owner_id
+    insert into bellwire.resources (
+      type, ref, parent_id, workspace_id, scope_id, ancestors, title, owner_id, link_path)
+    select
+      of_type, placed.ref, placed.parent_id, placed.workspace_id, placed.scope_id, placed.ancestors,
+      placed.title, placed.owner_id,
+      -- A key that no link can hold has none.
+      case when placed.link_path !~ '[\s\\]' and placed.link_path !~ '^//' then left(placed.link_path, 500) end
     from placed
     on conflict (type, ref) do update
     set parent_id = excluded.parent_id,
         workspace_id = excluded.workspace_id,
         title = excluded.title,
         owner_id = excluded.owner_id,
+        link_path = excluded.link_path,
         deleted_at = null
   )
   -- Read before the statement's own writes: which of them hang somewhere else now.
@@ -56,7 +63,7 @@ begin
   join bellwire.resources as resource on resource.type = of_type and resource.ref = placed.ref
   where resource.parent_id is distinct from placed.parent_id;
 
-  if is_scope then
+  if known_type.is_scope then
     update bellwire.resources as resource
     set scope_id = resource.id
     from unnest(entries) as entry

@@ -17,7 +17,7 @@
 --   is_scope      it has members (see track_members())
 --   key           expression of the key, default the primary key; must not change
 --   link_template path in your application, with {ref} and {parent_ref}
---   actions       see action_select()
+--   actions       see action_draft()
 -- Called by: bellwire_admin with the TRIGGER right on the table, or its owner.
 -- Errors: 22023 with a hint for anything that cannot be generated; 42501 without the rights.
 create or replace function bellwire.track(
@@ -47,7 +47,11 @@ declare
   before_cte text;
   entry_columns constant text := 'bellwire_ref, bellwire_parent_ref, bellwire_workspace_id, bellwire_title, bellwire_owner_id';
   base_name text;
-  selects text;
+  draft_list text;
+  draft_query text;
+  register_call text;
+  changed_rows text;
+  row_alias text;
   body text;
   operation text;
   place text;
@@ -83,52 +87,60 @@ begin
   base_name := left(coalesce(type, replace(table_name::text, '.', '_')), 50);
 
   foreach operation in array array['insert', 'update', 'delete'] loop
+    -- An entry without a known "on" is shown to the first round, which refuses it.
     select string_agg(
-      bellwire.action_select(table_name, entry.value, type, parent_type, title, mentions),
-      E'\n    union all\n' order by entry.number)
-    into selects
+      bellwire.action_draft(table_name, entry.value, type, parent_type, title, mentions),
+      E',\n      ' order by entry.number)
+    into draft_list
     from jsonb_array_elements(actions) with ordinality as entry(value, number)
     where entry.value ->> 'on' is not distinct from operation
       or operation = 'insert' and coalesce(entry.value ->> 'on', '') not in ('insert', 'update', 'delete');
+    continue when type is null and draft_list is null;
+
+    changed_rows := case operation when 'delete' then 'before_rows as old' else 'after_rows as new' end;
+    row_alias := case operation when 'delete' then 'old' else 'new' end;
+    draft_query := format(
+      E'  with %s\n  select array_agg(entry) filter (where entry.action is not null), %s\n'
+      '  into bellwire_drafts, bellwire_is_new_to_registry\n  from %s\n%s%s'
+      '  cross join lateral unnest(array[\n      %s\n    ]::bellwire.activity_draft[]) as entry;\n',
+      case operation when 'insert' then after_cte when 'delete' then before_cte else after_cte || ', ' || before_cte end,
+      case when type is not null and operation = 'update' then
+        'coalesce(bool_or((new.bellwire_parent_ref, new.bellwire_workspace_id, new.bellwire_title, new.bellwire_owner_id)'
+        ' is distinct from'
+        ' (old.bellwire_parent_ref, old.bellwire_workspace_id, old.bellwire_title, old.bellwire_owner_id)), false)'
+      else 'false' end,
+      changed_rows,
+      case when operation = 'update' then E'  left join before_rows as old on old.bellwire_ref = new.bellwire_ref\n' else '' end,
+      format(
+        E'  left join bellwire.resources as self on self.type = %1$L and self.ref = %3$s.bellwire_ref\n'
+        '  left join bellwire.resources as above on above.type = %2$L and above.ref = %3$s.bellwire_parent_ref\n',
+        type, parent_type, row_alias),
+      coalesce(draft_list, 'null'));
 
     body := E'#variable_conflict use_column\ndeclare\n'
       '  bellwire_actor_id constant bigint := bellwire.current_user_id();\n'
-      '  bellwire_drafts bellwire.activity_draft[];\nbegin\n';
-    if type is not null and operation = 'insert' then
-      body := body || format(
-        E'  perform bellwire.register_resources(%L, %L, array(\n    with %s\n'
-        '    select row(%s)::bellwire.resource_entry from after_rows));\n',
-        type, parent_type, after_cte, entry_columns);
-    elsif type is not null and operation = 'update' then
-      body := body || format(
-        E'  -- Mostly nothing the registry knows has changed.\n'
-        '  if exists (\n    with %1$s, %2$s\n'
-        '    select from after_rows as new left join before_rows as old on old.bellwire_ref = new.bellwire_ref\n'
-        '    where (new.bellwire_parent_ref, new.bellwire_workspace_id, new.bellwire_title, new.bellwire_owner_id)\n'
-        '      is distinct from\n'
-        '      (old.bellwire_parent_ref, old.bellwire_workspace_id, old.bellwire_title, old.bellwire_owner_id)\n'
-        '  ) then\n'
-        '    perform bellwire.register_resources(%3$L, %4$L, array(\n      with %1$s\n'
-        '      select row(%5$s)::bellwire.resource_entry from after_rows));\n'
-        '  end if;\n',
-        after_cte, before_cte, type, parent_type, entry_columns);
+      '  bellwire_drafts bellwire.activity_draft[];\n'
+      '  bellwire_is_new_to_registry boolean;\nbegin\n';
+    register_call := format(
+      E'perform bellwire.register_resources(%L, %L, array(\n    with %s\n'
+      '    select row(%s)::bellwire.resource_entry from after_rows));\n',
+      type, parent_type, after_cte, entry_columns);
+    if operation = 'insert' then
+      body := body || case when type is not null then '  ' || register_call else '' end || draft_query;
+    elsif operation = 'update' then
+      -- Mostly nothing that the registry knows has changed. Where it has, the drafts are made again from what it says now.
+      body := body || E'  for bellwire_pass in 1 .. 2 loop\n' || draft_query
+        || E'  exit when not bellwire_is_new_to_registry or bellwire_pass = 2;\n  ' || register_call || E'  end loop;\n';
+    else
+      body := body || draft_query;
     end if;
-    if selects is not null then
-      body := body || format(
-        E'  bellwire_drafts := array(\n    with %s\n%s);\n'
-        '  if cardinality(bellwire_drafts) > 0 then\n'
-        '    perform bellwire.record_activity(bellwire_drafts);\n  end if;\n',
-        case operation when 'insert' then after_cte when 'delete' then before_cte else after_cte || ', ' || before_cte end,
-        selects);
-    end if;
+    body := body || E'  if bellwire_drafts is not null then\n'
+      '    perform bellwire.record_activity(bellwire_drafts);\n  end if;\n';
     if type is not null and operation = 'delete' then
       body := body || format(
         E'  update bellwire.resources as resource set deleted_at = now()\n'
         '  where resource.type = %L and resource.ref in (with %s select bellwire_ref from before_rows);\n',
         type, before_cte);
-    end if;
-    if type is null and selects is null then
-      continue;
     end if;
 
     perform bellwire.install_tracked_function(base_name || '_' || operation, body || E'  return null;\nend');

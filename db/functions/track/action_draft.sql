@@ -1,10 +1,11 @@
--- One SELECT that turns changed rows into activity drafts, for one entry of track()'s actions.
+-- The SQL expression that turns a changed row into an activity draft, or null where the entry does not apply; for one
+-- entry of track()'s actions. It may use new and old (the row), self and above (the registry's rows of it and its parent).
 -- An entry: on (insert, update, delete), action, of (columns that must have changed), when (SQL over new and old),
 -- resource (self or parent), metadata (key -> SQL over new and old), names (SQL giving bigint[]), record (false: only
 -- the people it names are told).
 -- Called by: track().
 -- Errors: 22023 for an entry that makes no sense.
-create or replace function bellwire.action_select(
+create or replace function bellwire.action_draft(
   table_name regclass,
   entry jsonb,
   type text,
@@ -21,8 +22,9 @@ declare
   operation constant text := entry ->> 'on';
   row_alias constant text := case operation when 'delete' then 'old' else 'new' end;
   on_parent constant boolean := coalesce(entry ->> 'resource', 'self') = 'parent';
+  subject constant text := case when on_parent then 'above' else 'self' end;
   unknown text;
-  conditions text[] := '{}';
+  conditions text[] := array[subject || '.id is not null'];
   pairs text[];
   named text := 'null';
 begin
@@ -89,28 +91,19 @@ begin
   end if;
 
   return format(
-    E'    select row(%L, bellwire_actor_id, subject.workspace_id, subject.scope_id, subject.id, subject.parent_id,\n'
-    '      jsonb_build_object(%s), %s, %s)::bellwire.activity_draft\n'
-    '    from %s\n'
-    '    join bellwire.resources as subject on subject.type = %L and subject.ref = %s.%s%s',
+    E'case when %1$s then\n      row(%2$L, bellwire_actor_id, %3$s.workspace_id, %3$s.scope_id, %3$s.id,\n'
+    '        jsonb_build_object(%4$s), %5$s, %6$s)::bellwire.activity_draft end',
+    array_to_string(conditions, ' and '),
     entry ->> 'action',
+    subject,
     array_to_string(pairs, ', '),
     named,
-    case when (entry ->> 'record')::boolean is false then 'false' else 'true' end,
-    case operation
-      when 'update' then 'after_rows as new join before_rows as old on old.bellwire_ref = new.bellwire_ref'
-      when 'delete' then 'before_rows as old'
-      else 'after_rows as new'
-    end,
-    case when on_parent then parent_type else type end,
-    row_alias,
-    case when on_parent then 'bellwire_parent_ref' else 'bellwire_ref' end,
-    case when cardinality(conditions) > 0 then E'\n    where ' || array_to_string(conditions, ' and ') else '' end);
+    case when (entry ->> 'record')::boolean is false then 'false' else 'true' end);
 end
 $$;
 
-comment on function bellwire.action_select(regclass, jsonb, text, text, text, text) is
-  'Static SQL for one action of a tracked table.';
+comment on function bellwire.action_draft(regclass, jsonb, text, text, text, text) is
+  'SQL expression for one action of a tracked table.';
 
-revoke all on function bellwire.action_select(regclass, jsonb, text, text, text, text) from public;
-grant execute on function bellwire.action_select(regclass, jsonb, text, text, text, text) to bellwire_admin;
+revoke all on function bellwire.action_draft(regclass, jsonb, text, text, text, text) from public;
+grant execute on function bellwire.action_draft(regclass, jsonb, text, text, text, text) to bellwire_admin;
