@@ -3,6 +3,7 @@
 -- key, and within 60 seconds for the same person, kind and resource only by counting up the row that is there.
 -- One text, any number of people. Callers that may race for a window hold its lock (tell_or_queue()); a row that its
 -- reader is marking at this moment is not waited for.
+-- Joined by index only: a hash join would read all members of the scope to tell one of them.
 -- Called by: tell_people() and notify(), as bellwire_definer.
 -- Errors: 23514 for a link or metadata out of bounds.
 -- Returns: the row of each person and whether it is new.
@@ -11,6 +12,8 @@ create or replace function bellwire.write_notifications(draft bellwire.notificat
 returns table (notification_id bigint, user_id bigint, created boolean)
 language plpgsql
 set search_path = ''
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -63,6 +66,8 @@ begin
       join bellwire.users as person on person.id = named.user_id and person.deactivated_at is null
       join bellwire.memberships as membership
         on membership.scope_id = root.id and membership.user_id = named.user_id
+      left join bellwire.memberships as own
+        on own.scope_id = draft.scope_id and own.user_id = named.user_id
       left join bellwire.notification_preferences as preference
         on preference.user_id = named.user_id and preference.kind = draft.kind
       where root.workspace_id = draft.workspace_id
@@ -74,11 +79,7 @@ begin
           draft.scope_id is null
           or draft.scope_id = root.id
           or membership.role in ('owner', 'admin')
-          or exists (
-            select
-            from bellwire.memberships as own
-            where own.scope_id = draft.scope_id and own.user_id = named.user_id
-          )
+          or own.user_id is not null
         )
       returning notifications.id, notifications.user_id
     )

@@ -116,11 +116,12 @@ t.test('who may move', async (t) => {
 
 /** Until another session of this database waits for a lock. */
 async function waitUntilBlocked(stage: Stage): Promise<void> {
-  for (;;) {
+  for (let look = 0; look < 5000; look += 1) {
     const waiting = await stage.value<number>(
       `select count(*) from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if (waiting > 0) return;
   }
+  throw new Error('the other session does not wait');
 }

@@ -10,7 +10,10 @@ const drain = async (stage: Stage, chunks = 1) => {
 
 async function drainAll(stage: Stage): Promise<number> {
   let total = 0;
-  for (let done = await drain(stage); done > 0; done = await drain(stage)) total += done;
+  for (let done = await drain(stage); done > 0; done = await drain(stage)) {
+    total += done;
+    if (total > 1000) throw new Error('the queue does not get empty');
+  }
   return total;
 }
 
@@ -176,6 +179,23 @@ t.test('a window somebody else is writing makes nobody wait', async (t) => {
     [{ user_id: member, kind: 'watched_comment', coalesced_count: 0 }],
     'the first commenter watches by now and hears of the second',
   );
+});
+
+t.test('a reader who is marking the row at this moment makes nobody wait', async (t) => {
+  const stage = await createStage(t);
+  const { owner, member } = stage.people;
+  await stage.comment(member, stage.documentId, 'one');
+  await stage.database.asUser(owner, async (reader) => {
+    await reader.query('select api.mark_all_notifications_read()');
+    await t.resolves(
+      stage.database.asUser(member, async (client) => {
+        await client.query("set local lock_timeout = '2s'");
+        await client.query('select api.create_comment($1, $2)', [stage.documentId, 'two']);
+      }),
+    );
+  });
+  t.equal((await rows(stage)).length, 1, 'still one row');
+  t.strictSame(await stage.byAdministrator('select from bellwire.rule_failures'), []);
 });
 
 t.test('many comments at once within one window are one row a person', async (t) => {
