@@ -186,7 +186,9 @@ async function applyFiles(
        path text primary key,
        sha256 text not null,
        applied_at timestamptz not null default now()
-     )`,
+     );
+     comment on table bellwire.applied_files is 'Which text of each repeatable file is in force.';
+     comment on table bellwire.schema_migrations is 'Which migrations have run.'`,
   );
   const { rows } = await client.query<{ path: string; sha256: string }>(
     'select path, sha256 from bellwire.applied_files order by path',

@@ -42,7 +42,8 @@ create table bellwire.resource_types (
   is_scope boolean not null default false,
   is_watchable boolean not null default true,
   constraint resource_types_pkey primary key (type),
-  constraint resource_types_type_form check (type ~ '^[a-z][a-z0-9_]{0,62}$'),
+  constraint resource_types_parent_type_length check (char_length(parent_type) <= 63),
+  constraint resource_types_type_form check (type ~ '^[a-z][a-z0-9_]{0,47}$'),
   constraint resource_types_link_template_form check (
     link_template ~ '^/' and link_template !~ '^//' and link_template !~ '[\s\\]' and char_length(link_template) <= 500)
 );
@@ -70,7 +71,8 @@ create table bellwire.resources (
   constraint resources_parent_fkey foreign key (parent_id) references bellwire.resources (id),
   constraint resources_workspace_fkey foreign key (workspace_id) references bellwire.workspaces (id) on delete cascade,
   constraint resources_ref_length check (char_length(ref) between 1 and 255),
-  constraint resources_title_length check (char_length(title) <= 255)
+  constraint resources_title_length check (char_length(title) <= 255),
+  constraint resources_link_path_length check (char_length(link_path) <= 500)
 );
 comment on table bellwire.resources is
   'The registry: one row per tracked row of any table, kept after the row is gone so that its history can be read.';
@@ -92,7 +94,8 @@ create table bellwire.tracked_tables (
   type text,
   arguments jsonb not null,
   created_at timestamptz not null default now(),
-  constraint tracked_tables_pkey primary key (table_name)
+  constraint tracked_tables_pkey primary key (table_name),
+  constraint tracked_tables_type_length check (char_length(type) <= 63)
 );
 comment on table bellwire.tracked_tables is 'What track() was called with, per table.';
 
@@ -118,6 +121,9 @@ create table bellwire.settings (
   unit text not null,
   description text not null,
   constraint settings_pkey primary key (name),
+  constraint settings_name_length check (char_length(name) <= 63),
+  constraint settings_unit_length check (char_length(unit) <= 63),
+  constraint settings_description_length check (char_length(description) <= 255),
   constraint settings_value_positive check (value > 0)
 );
 comment on table bellwire.settings is 'The figures of the rules, each with its unit; read with bellwire.setting(name).';

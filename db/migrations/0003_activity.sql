@@ -9,6 +9,7 @@ create table bellwire.notification_kinds (
   body_template text not null default '{excerpt}',
   is_scoped boolean not null default true,
   constraint notification_kinds_pkey primary key (kind),
+  constraint notification_kinds_description_length check (char_length(description) <= 255),
   constraint notification_kinds_kind_form check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
   constraint notification_kinds_title_length check (char_length(title_template) between 1 and 255),
   constraint notification_kinds_body_length check (char_length(body_template) <= 2000)

@@ -60,6 +60,9 @@ create type bellwire.notification_draft as (
 );
 comment on type bellwire.notification_draft is 'One text for many people: what write_notifications() takes.';
 
-grant usage on type bellwire.resource_entry, bellwire.member_entry, bellwire.activity_draft, bellwire.fan_out_event, bellwire.notification_draft to bellwire_definer;
+grant usage on type
+  bellwire.resource_entry, bellwire.member_entry, bellwire.activity_draft, bellwire.fan_out_event,
+  bellwire.notification_draft
+  to bellwire_definer;
 
 reset role;

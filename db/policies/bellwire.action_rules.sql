@@ -13,4 +13,6 @@ grant insert on bellwire.action_rules to bellwire_admin;
 create policy update_admin on bellwire.action_rules for update to bellwire_admin
   using (true)
   with check (true);
-grant update (verb, emits, event_data, auto_watch, target, watcher_kind, owner_kind, named_kind, coalesce_seconds) on bellwire.action_rules to bellwire_admin;
+grant update (
+  verb, emits, event_data, auto_watch, target, watcher_kind, owner_kind, named_kind, coalesce_seconds
+) on bellwire.action_rules to bellwire_admin;

@@ -78,7 +78,8 @@ select bellwire.track('suite.comments', 'comment',
     {"on": "update", "of": ["resolved_at"], "when": "new.resolved_at is null", "action": "comment.reopen",
      "metadata": {"log_id": "new.log_id"}},
     {"on": "delete",
-     "when": "case when old.parent_id is null then exists (select from suite.logs where id = old.log_id) else exists (select from suite.comments where id = old.parent_id) end",
+     "when": "case when old.parent_id is null then exists (select from suite.logs where id = old.log_id) '
+     'else exists (select from suite.comments where id = old.parent_id) end",
      "action": "comment.delete",
      "metadata": {"log_id": "old.log_id"}}
   ]');

@@ -27,7 +27,8 @@ begin
       split_part(plain, ':', 2)::bigint;
 exception when others then
   raise exception 'the cursor cannot be read'
-    using errcode = '22023', detail = 'invalid_cursor', hint = 'Pass nextCursor of the previous page as it is, or nothing for the first page.';
+    using errcode = '22023', detail = 'invalid_cursor',
+      hint = 'Pass nextCursor of the previous page as it is, or nothing for the first page.';
 end
 $$;
 

@@ -1,5 +1,6 @@
 -- The scopes the caller belongs to with at least this role. An owner or admin of a workspace has every scope of it.
--- plpgsql, because its plan is kept (a SQL function plans at each call before Postgres 18). A set, so that a policy asks once per statement: scope_id = any (array(select bellwire.my_scopes())).
+-- A set, so that a policy asks once per statement: scope_id = any (array(select bellwire.my_scopes())). plpgsql, because
+-- its plans are kept (a SQL function plans at each call before Postgres 18).
 -- Called by: policies and api functions, as authenticated.
 -- Errors: none; nobody and the deactivated get the empty set.
 create or replace function bellwire.my_scopes(at_least text default 'guest')
@@ -37,7 +38,8 @@ begin
 end
 $$;
 
-comment on function bellwire.my_scopes(text) is 'Ids of the scopes in which the caller has at least the given role; an id may come twice.';
+comment on function bellwire.my_scopes(text) is
+  'Ids of the scopes in which the caller has at least the given role; an id may come twice.';
 
 revoke all on function bellwire.my_scopes(text) from public;
 grant execute on function bellwire.my_scopes(text) to authenticated, bellwire_admin;

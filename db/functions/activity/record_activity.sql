@@ -1,8 +1,8 @@
--- The one way into the activity log. Resolves the scope, drops what has no workspace (an archive without a squad) and
--- what coalesces, inserts the rest in one statement. People named by a draft that is not recorded are told all the
--- same.
+-- The one way into the activity log. Drops what has no workspace (an archive without a squad) and what coalesces, inserts
+-- the rest in one statement. People named by a draft that is not recorded are told all the same; should that fail, what
+-- was recorded stands.
 -- Called by: the functions track() generates and log_activity(), as bellwire_definer.
--- Errors: those of the insert (metadata over 8 KiB: 23514).
+-- Errors: none of its own.
 -- Source: reference 000, section 2, steps 1 to 4.
 create or replace function bellwire.record_activity(drafts bellwire.activity_draft[])
 returns void
@@ -12,6 +12,9 @@ set search_path = ''
 as $$
 declare
   untold bellwire.fan_out_event[];
+  state text;
+  message text;
+  context text;
 begin
   with placed as materialized (
     select
@@ -34,7 +37,11 @@ begin
   ),
   recorded as (
     insert into bellwire.activity_log (workspace_id, scope_id, actor_id, action, resource_id, metadata, named_ids)
-    select workspace_id, scope_id, actor_id, action, resource_id, coalesce(metadata, '{}'), named_ids
+    select
+      workspace_id, scope_id, actor_id, action, resource_id,
+      case when octet_length(metadata::text) > 8192 then bellwire.shorten_metadata(metadata)
+        else coalesce(metadata, '{}') end,
+      named_ids
     from placed
     where is_fresh
   )
@@ -47,7 +54,12 @@ begin
   where not is_fresh and named_ids is not null;
 
   if untold is not null then
-    perform bellwire.tell_or_queue(untold);
+    begin
+      perform bellwire.tell_or_queue(untold);
+    exception when others then
+      get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
+      perform bellwire.fail_rule('fan_out', null, state, message, context);
+    end;
   end if;
 end
 $$;

@@ -1,5 +1,5 @@
 -- Tells one person one thing: the one-recipient face of write_notifications(), for a DBA, a job or a service.
--- A source key makes a retry a no-op that returns the first id; two calls with one key take turns.
+-- A source key makes a retry a no-op that returns the first id. Two calls with one key, or about one resource, take turns.
 -- Called by: bellwire_admin.
 -- Errors: 22023 missing or unknown kind, missing title, bad link path.
 -- Returns: the id, null when the person is not to be told (the actor, not a member, turned off); whether it is new.
@@ -24,6 +24,8 @@ as $$
 #variable_conflict use_variable
 declare
   source_key_locks constant integer := 7302; -- first half of the advisory key
+  window_locks constant integer := 7301; -- as in tell_people()
+  window_count constant integer := 1024;
   subject bellwire.resources;
 begin
   if recipient_id is null or workspace_id is null or bellwire.plain_text(title, 255) is null then
@@ -48,6 +50,11 @@ begin
       raise exception 'there is no % % in workspace %', resource_type, resource_ref, workspace_id
         using errcode = 'P0002';
     end if;
+  end if;
+
+  if subject.id is not null then
+    -- As tell_people() locks it; here whoever comes second waits, because an id has to be returned.
+    perform pg_advisory_xact_lock(window_locks, (subject.id % window_count)::integer);
   end if;
 
   return query

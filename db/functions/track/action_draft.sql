@@ -28,6 +28,10 @@ declare
   pairs text[];
   named text := 'null';
 begin
+  if jsonb_typeof(entry) is distinct from 'object' then
+    raise exception 'an action entry is an object, not %', entry
+      using errcode = '22023', hint = 'For example {"on": "insert", "action": "ticket.open"}.';
+  end if;
   select string_agg(key, ', ') into unknown
   from jsonb_object_keys(entry) as key
   where key not in ('on', 'action', 'of', 'when', 'resource', 'metadata', 'names', 'record');

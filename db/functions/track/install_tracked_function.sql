@@ -1,9 +1,9 @@
 -- Makes a generated trigger function, owned by bellwire_definer so that it may write the engine's tables. The body
 -- comes from track() and contains expressions of the administrator who tracks: whoever may call this may run SQL as
 -- bellwire_definer, so bellwire_admin is a trusted role.
--- Called by: track() and track_members(), as bellwire_admin or the owner.
+-- Called by: track() and track_members(), as bellwire_admin or the owner; tracker is the role that makes the triggers.
 -- Errors: 42601 and friends when an expression does not parse.
-create or replace function bellwire.install_tracked_function(function_name text, body text)
+create or replace function bellwire.install_tracked_function(function_name text, body text, tracker name)
 returns void
 language plpgsql
 security definer
@@ -18,12 +18,12 @@ begin
     'set search_path = '''' set plan_cache_mode = ''force_generic_plan'' set enable_seqscan = off as %L',
     function_name, body);
   execute format('revoke all on function bellwire_tracked.%I() from public', function_name);
-  execute format('grant execute on function bellwire_tracked.%I() to %I', function_name, session_user);
+  execute format('grant execute on function bellwire_tracked.%I() to %I', function_name, tracker);
 end
 $$;
 
-comment on function bellwire.install_tracked_function(text, text) is
+comment on function bellwire.install_tracked_function(text, text, name) is
   'Creates or replaces one generated trigger function.';
 
-revoke all on function bellwire.install_tracked_function(text, text) from public;
-grant execute on function bellwire.install_tracked_function(text, text) to bellwire_admin;
+revoke all on function bellwire.install_tracked_function(text, text, name) from public;
+grant execute on function bellwire.install_tracked_function(text, text, name) to bellwire_admin;

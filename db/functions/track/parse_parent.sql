@@ -1,7 +1,7 @@
 -- Splits 'archive:archive_id' into the parent's type and the SQL expression that gives its key.
 -- Called by: track() and track_members().
 -- Errors: 22023 for another form or an unknown type.
-create or replace function bellwire.parse_parent(parent text, out type text, out expression text)
+create or replace function bellwire.parse_parent(parent text, own_type text, out type text, out expression text)
 language plpgsql
 stable
 set search_path = ''
@@ -13,14 +13,17 @@ begin
     raise exception 'a parent is written type:expression, for example archive:archive_id, not %', parent
       using errcode = '22023', hint = 'The type is what the parent''s table is tracked as.';
   end if;
-  if not exists (select from bellwire.resource_types as known where known.type = parse_parent.type) then
+  -- A tree of one type is its own parent.
+  if type is distinct from own_type
+    and not exists (select from bellwire.resource_types as known where known.type = parse_parent.type)
+  then
     raise exception 'no table is tracked as %', type
       using errcode = '22023', hint = 'Track the parent''s table first.';
   end if;
 end
 $$;
 
-comment on function bellwire.parse_parent(text) is 'type:expression of a parent, in two.';
+comment on function bellwire.parse_parent(text, text) is 'type:expression of a parent, in two.';
 
-revoke all on function bellwire.parse_parent(text) from public;
-grant execute on function bellwire.parse_parent(text) to bellwire_admin;
+revoke all on function bellwire.parse_parent(text, text) from public;
+grant execute on function bellwire.parse_parent(text, text) to bellwire_admin;

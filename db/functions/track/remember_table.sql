@@ -1,6 +1,6 @@
 -- Writes what a table is tracked as: its resource type and the arguments of the call.
 -- Called by: track().
--- Errors: none of its own.
+-- Errors: 22023 when the type belongs to another table.
 create or replace function bellwire.remember_table(of_table regclass, of_type text, with_arguments jsonb)
 returns void
 language plpgsql
@@ -8,6 +8,13 @@ security definer
 set search_path = ''
 as $$
 begin
+  if exists (
+    select from bellwire.tracked_tables as other where other.type = of_type and other.table_name <> of_table)
+  then
+    raise exception 'the type % belongs to table %', of_type,
+      (select other.table_name from bellwire.tracked_tables as other where other.type = of_type)
+      using errcode = '22023', hint = 'Choose another type, or untrack() that table first.';
+  end if;
   insert into bellwire.tracked_tables (table_name, type, arguments)
   values (of_table, of_type, with_arguments);
   if of_type is not null then

@@ -20,34 +20,42 @@ declare
   scope_type text;
   scope_expression text;
   rows_select text;
-  base_name constant text := left(replace(table_name::text, '.', '_'), 42) || '_members';
+  put_step constant text :=
+    E'  perform bellwire.put_members(%L, array(\n'
+    '    select (member)::bellwire.member_entry from (%s after_table) as member));\n';
+  drop_step constant text :=
+    E'  perform bellwire.drop_members(%L, array(\n'
+    '    select (member)::bellwire.member_entry from (%s before_table) as member));\n';
+  operation text;
+  function_name text;
+  base_name constant text := bellwire.tracked_name(table_name, null) || '_members';
 begin
-  select parsed.type, parsed.expression into scope_type, scope_expression from bellwire.parse_parent(scope) as parsed;
+  select parsed.type, parsed.expression into scope_type, scope_expression from bellwire.parse_parent(scope, null) as parsed;
   perform bellwire.forget_table(table_name, 'bellwire_members_');
   rows_select := format(
     'select (%s)::text as scope_ref, (%s)::bigint as user_id, (%s)::text as role from ', scope_expression, member, role);
 
-  perform bellwire.install_tracked_function(base_name || '_insert', format(
-    E'begin\n  perform bellwire.put_members(%L, array(select (member)::bellwire.member_entry from (%s after_table) as member));\n'
-    '  return null;\nend', scope_type, rows_select));
-  perform bellwire.install_tracked_function(base_name || '_update', format(
-    E'begin\n  perform bellwire.drop_members(%1$L, array(select (member)::bellwire.member_entry from (%2$s before_table) as member));\n'
-    '  perform bellwire.put_members(%1$L, array(select (member)::bellwire.member_entry from (%2$s after_table) as member));\n'
-    '  return null;\nend', scope_type, rows_select));
-  perform bellwire.install_tracked_function(base_name || '_delete', format(
-    E'begin\n  perform bellwire.drop_members(%L, array(select (member)::bellwire.member_entry from (%s before_table) as member));\n'
-    '  return null;\nend', scope_type, rows_select));
-
-  execute format(
-    'create trigger bellwire_members_insert after insert on %s referencing new table as after_table '
-    'for each statement execute function bellwire_tracked.%I()', table_name, base_name || '_insert');
-  execute format(
-    'create trigger bellwire_members_update after update on %s referencing old table as before_table '
-    'new table as after_table for each statement execute function bellwire_tracked.%I()',
-    table_name, base_name || '_update');
-  execute format(
-    'create trigger bellwire_members_delete after delete on %s referencing old table as before_table '
-    'for each statement execute function bellwire_tracked.%I()', table_name, base_name || '_delete');
+  foreach operation in array array['insert', 'update', 'delete'] loop
+    function_name := base_name || '_' || operation;
+    perform bellwire.install_tracked_function(
+      function_name,
+      E'begin\n'
+      || case when operation <> 'insert' then format(drop_step, scope_type, rows_select) else '' end
+      || case when operation <> 'delete' then format(put_step, scope_type, rows_select) else '' end
+      || E'  return null;\nend',
+      current_user);
+    execute format(
+      'create trigger %I after %s on %s referencing %s for each statement execute function bellwire_tracked.%I()',
+      'bellwire_members_' || operation,
+      operation,
+      table_name,
+      case operation
+        when 'insert' then 'new table as after_table'
+        when 'delete' then 'old table as before_table'
+        else 'old table as before_table new table as after_table'
+      end,
+      function_name);
+  end loop;
   execute format(
     'select bellwire.put_members(%L, array(select (member)::bellwire.member_entry from (%s %s) as member))',
     scope_type, rows_select, table_name);
