@@ -243,13 +243,14 @@ export async function deliveriesOf(database: TestDatabase, subscriptionId: numbe
     id: string;
     state: string;
     attempts: number;
+    last_attempt_at: Date | null;
     last_status: number | null;
     last_error: string | null;
     position: string | null;
     leased_by: string | null;
     body: Buffer;
   }>(
-    `select delivery.id, delivery.state, delivery.attempts, delivery.last_status,
+    `select delivery.id, delivery.state, delivery.attempts, delivery.last_attempt_at, delivery.last_status,
             delivery.last_error, delivery.position, delivery.leased_by, event.body
        from bellwire.webhook_deliveries as delivery
        join bellwire.webhook_events as event on event.id = delivery.event_id

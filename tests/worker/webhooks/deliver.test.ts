@@ -105,7 +105,7 @@ t.test('every answer and what becomes of it', async (t) => {
     const id = ids[index] ?? 0;
     const delivery = await until(`${name} is recorded`, async () => {
       const [row] = await deliveriesOf(database, id);
-      return row && row.attempts > 0 && row.leased_by === null && row;
+      return row?.last_attempt_at && row.leased_by === null && row;
     });
     const subscription = await subscriptionRow(database, id);
     await t.test(name, async (t) => {
