@@ -111,7 +111,7 @@ async function schemaParts(ask: Ask, schema: string): Promise<string[]> {
   }
   for (const view of await relations(ask, schema, 'v')) {
     parts.push(`### ${schema}.${view.name} (view)`, prose(view.comment));
-    parts.push(await columnTable(ask, view.oid), await accessTable(ask, view.oid));
+    parts.push(await columnTable(ask, view.oid), await readerLine(ask, view.oid));
   }
   for (const type of await relations(ask, schema, 'c')) {
     parts.push(`### ${schema}.${type.name} (type)`, prose(type.comment));
@@ -146,7 +146,8 @@ async function tableParts(ask: Ask, schema: string, table: Relation): Promise<st
 async function columnTable(ask: Ask, oid: number): Promise<string> {
   const rows = await ask<Record<'name' | 'type' | 'preset' | 'comment', string | null>>(
     `select attname as name,
-            format_type(atttypid, atttypmod) || case when attnotnull then '' else ', null' end as type,
+            format_type(atttypid, atttypmod)
+              || case when attnotnull or class.relkind <> 'r' then '' else ', null' end as type,
             case attidentity
               when 'a' then 'identity, always'
               when 'd' then 'identity'
@@ -154,6 +155,7 @@ async function columnTable(ask: Ask, oid: number): Promise<string> {
             end as preset,
             col_description(attrelid, attnum) as comment
      from pg_attribute
+     join pg_class as class on class.oid = attrelid
      left join pg_attrdef as def on def.adrelid = attrelid and def.adnum = attnum
      where attrelid = $1 and attnum > 0 and not attisdropped order by attnum`,
     [oid],
@@ -230,6 +232,17 @@ async function accessTable(ask: Ask, oid: number): Promise<string> {
     conditions(row),
   ]);
   return rows.length === 0 ? '' : markdownTable(['role', 'may', 'policy', 'rows'], cells);
+}
+
+/** A view shows what the policies of its tables let the caller see. */
+async function readerLine(ask: Ask, oid: number): Promise<string> {
+  const [row] = await ask<{ readers: string | null }>(
+    `select string_agg(granted.grantee::regrole::text, ', ' order by granted.grantee::regrole::text collate "C") as readers
+     from pg_class as class cross join lateral aclexplode(class.relacl) as granted
+     where class.oid = $1 and granted.grantee <> class.relowner and granted.privilege_type = 'SELECT'`,
+    [oid],
+  );
+  return `Runs with the rights of who asks: ${row?.readers ?? 'nobody'}.`;
 }
 
 /** Several commands of one role on all rows are one line. */

@@ -10,13 +10,15 @@ stable
 security definer
 set search_path = ''
 as $$
-  with fresh as materialized (
+  with given as materialized (
+    select previous::pg_snapshot as snapshot
+  ),
+  fresh as materialized (
     select
       notification.id, notification.user_id, notification.read_at, notification.workspace_id, notification.scope_id
-    from bellwire.notifications as notification
-    where previous is not null
-      and notification.xid >= pg_snapshot_xmin(previous::pg_snapshot)
-      and not pg_visible_in_snapshot(notification.xid, previous::pg_snapshot)
+    from given
+    join bellwire.notifications as notification on notification.xid >= pg_snapshot_xmin(given.snapshot)
+    where not pg_visible_in_snapshot(notification.xid, given.snapshot)
       and notification.deleted_at is null
   ),
   unread as materialized (
@@ -42,6 +44,7 @@ as $$
         where bellwire.can_read(fresh.user_id, fresh.workspace_id, fresh.scope_id)
       ),
       '[]')
+  from given
 $$;
 
 comment on function bellwire.push_tail(text) is
