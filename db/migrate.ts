@@ -195,7 +195,12 @@ async function applyFiles(
   );
   const applied = new Map(rows.map((row) => [row.path, row.sha256]));
   const present = await repeatableFiles(directory);
-  const changed = present.filter((file) => applied.get(file.path) !== file.sha256);
+  const edited = present.filter((file) => applied.get(file.path) !== file.sha256);
+  // The track() calls are made again when what they generate has changed.
+  const isGeneratorEdited = edited.some((file) => file.path.startsWith('functions/track/'));
+  const changed = present.filter(
+    (file) => edited.includes(file) || (isGeneratorEdited && file.path.startsWith('suite/')),
+  );
   for (const file of changed) {
     // A function may name another one whose file comes later.
     await client.query('set local check_function_bodies = off');

@@ -10,7 +10,8 @@ as $$
 begin
   delete from bellwire.workspaces as workspace where workspace.id = purge_workspace.id;
   if not found then
-    raise exception 'there is no workspace %', id using errcode = 'P0002';
+    raise exception 'there is no workspace %', id
+      using errcode = 'P0002', hint = 'select id, name from bellwire.workspaces';
   end if;
 end
 $$;

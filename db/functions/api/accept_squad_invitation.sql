@@ -19,7 +19,8 @@ begin
     and invitation.accepted_at is null
   returning invitation.squad_id into joined_squad_id;
   if joined_squad_id is null then
-    raise exception 'there is no such invitation' using errcode = 'P0002';
+    raise exception 'there is no such invitation'
+      using errcode = 'P0002', hint = 'It was accepted already, or it was meant for somebody else.';
   end if;
   perform suite.workspace_member(joined_squad_id, caller_id);
   insert into suite.squad_members (squad_id, user_id, role)

@@ -14,7 +14,8 @@ declare
 begin
   perform suite.require_role('squad', squad_id, 'lead');
   if member_role is null or member_role not in ('owner', 'lead', 'member', 'guest') then
-    raise exception 'a role in a squad is owner, lead, member or guest' using errcode = '22023';
+    raise exception 'a role in a squad is owner, lead, member or guest'
+      using errcode = '22023', hint = 'Send one of these four words.';
   end if;
   if member_role = 'owner' and not exists (
     select from suite.squads as squad

@@ -13,7 +13,8 @@ declare
 begin
   perform suite.require_role('workspace', workspace_id, 'admin');
   if member_role is null or member_role not in ('owner', 'admin', 'member', 'guest') then
-    raise exception 'a role in a workspace is owner, admin, member or guest' using errcode = '22023';
+    raise exception 'a role in a workspace is owner, admin, member or guest'
+      using errcode = '22023', hint = 'Send one of these four words.';
   end if;
   if member_role = 'owner' then
     perform suite.require_role('workspace', workspace_id, 'owner');
@@ -22,7 +23,8 @@ begin
   from bellwire.users as candidate
   where lower(candidate.email) = lower(add_workspace_member.email) and candidate.deactivated_at is null;
   if person.id is null then
-    raise exception 'nobody has an account with this address' using errcode = 'P0002';
+    raise exception 'nobody has an account with this address'
+      using errcode = 'P0002', hint = 'Ask them to create an account first, or check the spelling.';
   end if;
   perform suite.keep_an_owner(workspace_id, person.id, member_role);
   insert into suite.workspace_members as membership (workspace_id, user_id, role)

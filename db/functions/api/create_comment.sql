@@ -16,7 +16,8 @@ begin
   if parent_id is not null and not exists (
     select from suite.comments as parent where parent.id = parent_id and parent.log_id = document_id)
   then
-    raise exception 'the comment replied to is not on this document' using errcode = '22023', detail = 'bad_parent';
+    raise exception 'the comment replied to is not on this document'
+      using errcode = '22023', detail = 'bad_parent', hint = 'Pass the id of a comment on the same document, or none.';
   end if;
   insert into suite.comments as comment (log_id, body, parent_id)
   values (document_id, body, parent_id)

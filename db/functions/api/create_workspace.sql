@@ -13,7 +13,8 @@ declare
   new_workspace bellwire.workspaces;
 begin
   if not exists (select from bellwire.users as person where person.id = caller_id and person.deactivated_at is null) then
-    raise exception 'only a person can make a workspace' using errcode = '42501';
+    raise exception 'only a person can make a workspace'
+      using errcode = '42501', hint = 'Sign in first.';
   end if;
   insert into bellwire.workspaces as workspace (name) values (name) returning workspace.* into new_workspace;
   insert into suite.workspace_members (workspace_id, user_id, role) values (new_workspace.id, caller_id, 'owner');

@@ -17,7 +17,8 @@ begin
     select from suite.squad_members as membership
     where membership.squad_id = to_squad_id and membership.user_id = person.id)
   then
-    raise exception 'this person is a member already' using errcode = '23505';
+    raise exception 'this person is a member already'
+      using errcode = '23505', hint = 'Change their role instead.';
   end if;
   insert into suite.squad_invitations as invitation (squad_id, user_id, invited_by)
   values (to_squad_id, person.id, bellwire.current_user_id())

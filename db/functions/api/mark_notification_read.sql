@@ -13,7 +13,9 @@ begin
   if not found and not exists (
     select from bellwire.notifications as notification where notification.id = mark_notification_read.id)
   then
-    raise exception 'there is no such notification' using errcode = 'P0002', detail = 'notification_not_found';
+    raise exception 'there is no such notification'
+      using errcode = 'P0002', detail = 'notification_not_found',
+        hint = 'It was deleted, it belongs to somebody else, or you cannot read its scope any more.';
   end if;
 end
 $$;

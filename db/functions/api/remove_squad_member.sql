@@ -12,7 +12,8 @@ begin
   delete from suite.squad_members as membership
   where membership.squad_id = remove_squad_member.squad_id and membership.user_id = remove_squad_member.user_id;
   if not found then
-    raise exception 'this person is not a member' using errcode = 'P0002';
+    raise exception 'this person is not a member'
+      using errcode = 'P0002', hint = 'The list of members shows who is.';
   end if;
 end
 $$;

@@ -20,7 +20,8 @@ begin
   where membership.workspace_id = remove_workspace_member.workspace_id
     and membership.user_id = remove_workspace_member.user_id;
   if not found then
-    raise exception 'this person is not a member' using errcode = 'P0002';
+    raise exception 'this person is not a member'
+      using errcode = 'P0002', hint = 'The list of members shows who is.';
   end if;
 end
 $$;

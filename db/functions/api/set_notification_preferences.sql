@@ -12,10 +12,12 @@ as $$
 #variable_conflict use_column
 begin
   if jsonb_typeof(preferences) is distinct from 'object' then
-    raise exception 'preferences are an object: kind -> {in_app, email}' using errcode = '22023';
+    raise exception 'preferences are an object: kind -> {in_app, email}'
+      using errcode = '22023', hint = 'For example {"mention": {"email": false}}.';
   end if;
   if bellwire.current_user_id() is null then
-    raise exception 'only a person has preferences' using errcode = '42501';
+    raise exception 'only a person has preferences'
+      using errcode = '42501', hint = 'Sign in first.';
   end if;
   insert into bellwire.notification_preferences as mine (user_id, kind, in_app, email)
   select

@@ -17,7 +17,8 @@ begin
   join bellwire.notifications as notification on notification.id = outbox.notification_id
   where outbox.unsubscribe_token = token;
   if told.id is null then
-    raise exception 'this link is not valid any more' using errcode = 'P0002';
+    raise exception 'this link is not valid any more'
+      using errcode = 'P0002', hint = 'Change what is mailed in your notification preferences.';
   end if;
   insert into bellwire.notification_preferences as theirs (user_id, kind, email)
   values (told.user_id, told.kind, false)

@@ -13,7 +13,8 @@ declare
   found_id bigint;
 begin
   if at_level is null or at_level not in ('watching', 'ignored') then
-    raise exception 'a level is watching or ignored' using errcode = '22023';
+    raise exception 'a level is watching or ignored'
+      using errcode = '22023', hint = 'To stop, delete the watch.';
   end if;
   if not exists (
     select from bellwire.resource_types as type where type.type = watch.resource_type and type.is_watchable)
@@ -28,7 +29,8 @@ begin
     and resource.deleted_at is null
     and resource.scope_id in (select bellwire.my_scopes());
   if found_id is null then
-    raise exception 'there is no such %', resource_type using errcode = 'P0002';
+    raise exception 'there is no such %', resource_type
+      using errcode = 'P0002', hint = 'It was deleted, or you cannot read it.';
   end if;
   insert into bellwire.watches as mine (resource_id, user_id, source, level)
   values (found_id, bellwire.current_user_id(), 'manual', at_level)

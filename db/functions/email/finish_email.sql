@@ -16,7 +16,8 @@ declare
   new_state text;
 begin
   if result is null or result not in ('sent', 'transient', 'permanent', 'uncertain') then
-    raise exception 'a result is sent, transient, permanent or uncertain, not %', result using errcode = '22023';
+    raise exception 'a result is sent, transient, permanent or uncertain, not %', result
+      using errcode = '22023', hint = 'This function is called by the worker.';
   end if;
   update bellwire.email_outbox as outbox
   set state = case

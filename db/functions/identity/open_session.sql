@@ -17,7 +17,8 @@ as $$
 #variable_conflict use_variable
 begin
   if not exists (select from bellwire.users as person where person.id = user_id and person.deactivated_at is null) then
-    raise exception 'this account cannot sign in' using errcode = '42501';
+    raise exception 'this account cannot sign in'
+      using errcode = '42501', hint = 'It was deactivated; an administrator can undo that.';
   end if;
   insert into identity.sessions as session (user_id, token_digest, provider, ip, user_agent, expires_at)
   values (

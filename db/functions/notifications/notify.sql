@@ -29,7 +29,8 @@ declare
   subject bellwire.resources;
 begin
   if recipient_id is null or workspace_id is null or bellwire.plain_text(title, 255) is null then
-    raise exception 'a notification needs a recipient, a workspace and a title' using errcode = '22023';
+    raise exception 'a notification needs a recipient, a workspace and a title'
+      using errcode = '22023', hint = 'A title of tags alone is empty.';
   end if;
   if not exists (select from bellwire.notification_kinds as known where known.kind = notify.kind) then
     raise exception 'there is no notification kind %', coalesce(kind, 'null')
@@ -37,7 +38,7 @@ begin
   end if;
   if link_path !~ '^/' or link_path ~ '^//' or link_path ~ '[\s\\]' or char_length(link_path) > 500 then
     raise exception 'a link path starts with one /, has no backslash or white space and at most 500 characters'
-      using errcode = '22023';
+      using errcode = '22023', hint = 'Pass a path of your application, for example /tickets/7.';
   end if;
   if source_key is not null then
     perform pg_advisory_xact_lock(source_key_locks, hashtext(workspace_id || ':' || recipient_id || ':' || source_key));
@@ -48,7 +49,7 @@ begin
     where resource.type = resource_type and resource.ref = resource_ref and resource.workspace_id = notify.workspace_id;
     if subject.id is null then
       raise exception 'there is no % % in workspace %', resource_type, resource_ref, workspace_id
-        using errcode = 'P0002';
+        using errcode = 'P0002', hint = 'Its table has to be tracked: see bellwire.track().';
     end if;
   end if;
 

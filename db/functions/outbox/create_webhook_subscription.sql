@@ -18,7 +18,8 @@ declare
   unknown text;
 begin
   if url is null or url !~* '^https?://[^\s\\]+$' or char_length(url) > 2000 then
-    raise exception 'a receiver is an http or https URL of at most 2000 characters' using errcode = '22023';
+    raise exception 'a receiver is an http or https URL of at most 2000 characters'
+      using errcode = '22023', hint = 'For example https://example.com/hooks.';
   end if;
   select string_agg(wanted.type, ', ') into unknown
   from unnest(event_types) as wanted(type)
@@ -31,7 +32,8 @@ begin
     and not exists (
       select from bellwire.workspaces as known where known.id = create_webhook_subscription.workspace_id)
   then
-    raise exception 'there is no workspace %', workspace_id using errcode = 'P0002';
+    raise exception 'there is no workspace %', workspace_id
+      using errcode = 'P0002', hint = 'select id, name from bellwire.workspaces';
   end if;
   if (select count(*) from bellwire.webhook_subscriptions) >= max_subscriptions then
     raise exception 'there are % receivers already', max_subscriptions

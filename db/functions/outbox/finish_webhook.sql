@@ -27,7 +27,8 @@ declare
   of_subscription_id bigint;
 begin
   if result is null or result not in ('answered', 'failed', 'refused') then
-    raise exception 'a result is answered, failed or refused, not %', result using errcode = '22023';
+    raise exception 'a result is answered, failed or refused, not %', result
+      using errcode = '22023', hint = 'This function is called by the worker.';
   end if;
   outcome := case
     when result = 'refused' then 'disabled'

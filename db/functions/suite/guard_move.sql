@@ -18,7 +18,8 @@ begin
   if not exists (
     select from suite.logs as parent where parent.id = new.parent_id and parent.archive_id = new.archive_id
   ) then
-    raise exception 'the parent is not a document of this archive' using errcode = '22023', detail = 'bad_parent';
+    raise exception 'the parent is not a document of this archive'
+      using errcode = '22023', detail = 'bad_parent', hint = 'Choose a document of the same archive, or none.';
   end if;
   if exists (
     with recursive ancestors as (
@@ -31,7 +32,7 @@ begin
     select from ancestors where ancestors.id = new.id
   ) then
     raise exception 'a document cannot be moved into itself or below itself'
-      using errcode = '22023', detail = 'bad_parent';
+      using errcode = '22023', detail = 'bad_parent', hint = 'Move the other document out of it first.';
   end if;
   return new;
 end

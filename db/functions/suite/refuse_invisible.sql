@@ -10,9 +10,11 @@ set search_path = ''
 as $$
 begin
   if is_visible then
-    raise exception 'you may not change this %', what using errcode = '42501';
+    raise exception 'you may not change this %', what
+      using errcode = '42501', hint = 'Ask a lead or an admin for a higher role.';
   end if;
-  raise exception 'there is no such %', what using errcode = 'P0002';
+  raise exception 'there is no such %', what
+    using errcode = 'P0002', hint = 'It was deleted, or you cannot read it.';
 end
 $$;
 

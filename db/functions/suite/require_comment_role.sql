@@ -12,12 +12,14 @@ declare
 begin
   select comment.* into of_comment from suite.comments as comment where comment.id = comment_id;
   if of_comment.id is null or of_comment.squad_id is null or of_comment.squad_id not in (select suite.my_squads('guest')) then
-    raise exception 'there is no such comment' using errcode = 'P0002';
+    raise exception 'there is no such comment'
+      using errcode = 'P0002', hint = 'It was deleted, or you cannot read it.';
   end if;
   if of_comment.author_id is distinct from bellwire.current_user_id()
     and of_comment.squad_id not in (select suite.my_squads(at_least))
   then
-    raise exception 'this needs the role % or a higher one', at_least using errcode = '42501';
+    raise exception 'this needs the role % or a higher one', at_least
+      using errcode = '42501', hint = 'Ask a lead or an admin for it.';
   end if;
 end
 $$;

@@ -18,10 +18,12 @@ begin
     and scope.deleted_at is null
     and scope.id in (select bellwire.my_scopes());
   if found_scope_id is null then
-    raise exception 'there is no such %', scope_type using errcode = 'P0002';
+    raise exception 'there is no such %', scope_type
+      using errcode = 'P0002', hint = 'It was deleted, or you do not belong to it.';
   end if;
   if found_scope_id not in (select bellwire.my_scopes(at_least)) then
-    raise exception 'this needs the role % or a higher one', at_least using errcode = '42501';
+    raise exception 'this needs the role % or a higher one', at_least
+      using errcode = '42501', hint = 'Ask a lead or an admin for it.';
   end if;
 end
 $$;

@@ -16,7 +16,8 @@ begin
   join bellwire.users as person on person.id = membership.user_id and person.deactivated_at is null
   where squad.id = workspace_member.squad_id and person.id = workspace_member.user_id;
   if found_person.id is null then
-    raise exception 'there is no such person in this workspace' using errcode = 'P0002';
+    raise exception 'there is no such person in this workspace'
+      using errcode = 'P0002', hint = 'Add them to the workspace first.';
   end if;
   return found_person;
 end
