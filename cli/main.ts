@@ -10,7 +10,7 @@ const MAX_PORT = 65_535;
 const ENVIRONMENT_HELP = `
 Environment:
   DATABASE_URL                superuser or owner of a Postgres 15+; migrations use it. Without it,
-                              start, demo and db run the embedded Postgres 18.
+                              start runs the embedded Postgres 18, as db and demo always do.
   DATABASE_SERVER_URL         login of the role bellwire_server
   DATABASE_WORKER_URL         login of the role bellwire_worker
   DATABASE_AUTHENTICATOR_URL  login of the role authenticator (PostgREST)

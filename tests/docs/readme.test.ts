@@ -1,24 +1,11 @@
-import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import t, { type Test } from 'tap';
 import { CONTRACT } from '../../config/contract.ts';
 import { seed } from '../../db/seed/seed.ts';
 import { createDatabase } from '../support/database.ts';
+import { blocks, readPage, section, tableRows } from './markdown.ts';
 
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-
-/** The text of a section, from its heading to the next one of the same depth. */
-function section(heading: string): string {
-  const [, text] = README.split(`\n## ${heading}\n`);
-  if (text === undefined) throw new Error(`README.md has no section "${heading}".`);
-  return text.split('\n## ')[0] ?? '';
-}
-
-/** The fenced blocks of one language in a text. */
-function blocks(text: string, language: string): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
-    ([, block]) => block ?? '',
-  );
-}
+const README = readPage('README.md');
 
 /** The cells of what psql prints, the head first. */
 function cells(printed: string): string[][] {
@@ -32,7 +19,7 @@ function cells(printed: string): string[][] {
 async function runExample(t: Test) {
   const database = await createDatabase(t);
   await seed(database.adminUrl);
-  const [sql] = blocks(section('Your own table'), 'sql');
+  const [sql] = blocks(section(README, 'Your own table'), 'sql');
   const client = await database.admin.connect();
   try {
     const results: unknown = await client.query({ text: sql ?? '', rowMode: 'array' });
@@ -46,7 +33,7 @@ async function runExample(t: Test) {
 
 t.test('the example of your own table does what it says', async (t) => {
   const { database, last } = await runExample(t);
-  const [printed] = blocks(section('Your own table'), 'text');
+  const [printed] = blocks(section(README, 'Your own table'), 'text');
   t.strictSame(
     [last.fields.map((field: { name: string }) => field.name), ...last.rows.map(texts)],
     cells(printed ?? ''),
@@ -95,10 +82,7 @@ function texts(row: unknown[]): string[] {
 }
 
 t.test('the table of variables is the contract', async (t) => {
-  const rows = section('Configuration')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => line.slice(2, -2).split(' | '));
+  const rows = tableRows(section(README, 'Configuration'));
   t.strictSame(
     rows,
     CONTRACT.map((variable) => [
@@ -109,8 +93,36 @@ t.test('the table of variables is the contract', async (t) => {
   );
 });
 
-t.test('every file the README names is there', async (t) => {
-  for (const [, target] of README.matchAll(/\]\(([^)#]+)\)/g)) {
-    t.doesNotThrow(() => readFileSync(new URL(`../../${target}`, import.meta.url)), target);
+const PAGES = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'bench/README.md',
+  'db/README.md',
+  'tests/README.md',
+  'docs/dba.md',
+  'docs/errors.md',
+  'docs/webhooks.md',
+  'docs/schema.md',
+];
+
+t.test('every page links to files and headings that are there', async (t) => {
+  for (const page of PAGES) {
+    for (const [, target = ''] of readPage(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (target.startsWith('https://')) continue;
+      const [file, anchor] = target.split('#');
+      const name = file ? path.join(path.dirname(page), file) : page;
+      t.doesNotThrow(() => readPage(name), `${page}: ${target}`);
+      if (anchor) t.ok(anchors(readPage(name)).includes(anchor), `${page}: ${target}`);
+    }
   }
 });
+
+/** As GitHub makes them of headings. */
+function anchors(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
