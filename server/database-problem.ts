@@ -126,7 +126,7 @@ function fromDatabase(error: pg.DatabaseError): Problem {
   }
   const answer = BY_STATE[state] ?? (isUnavailable(state) ? UNAVAILABLE : INTERNAL);
   const isShown = isRaised && answer.status < 500;
-  const code = isShown && answer === INVALID ? (namedCode(error) ?? answer.code) : answer.code;
+  const code = isShown ? (namedCode(error) ?? answer.code) : answer.code;
   return new Problem(answer.status, code, isShown ? error.message : answer.message, {
     ...more(error, isShown),
     retryAfterSeconds: answer.retryAfterSeconds,
@@ -137,7 +137,7 @@ function isUnavailable(state: string): boolean {
   return state.startsWith('28') || UNAVAILABLE_CLASSES.includes(state.slice(0, 2));
 }
 
-/** Functions put a more precise code than `invalid_request` into the error's detail. */
+/** Functions put a more precise code than that of the SQLSTATE into the error's detail. */
 function namedCode(error: pg.DatabaseError): string | undefined {
   return error.detail && /^[a-z][a-z0-9_]{2,63}$/.test(error.detail) ? error.detail : undefined;
 }

@@ -27,14 +27,17 @@ begin
     end;
   end loop;
 
-  -- An administrator that is no superuser (a managed Postgres) must be a member to hand objects over.
+  -- An administrator that is no superuser (a managed Postgres) must be a member to hand objects over, and to be the
+  -- server or the worker where those have no login of their own.
   if not (select rolsuper from pg_catalog.pg_roles where rolname = current_user) then
-    execute format('grant bellwire_owner, bellwire_definer, bellwire_worker, bellwire_admin to %I', current_user);
+    execute format('grant bellwire_owner, bellwire_definer, bellwire_admin, bellwire_server, bellwire_worker, authenticator to %I', current_user);
   end if;
 end
 $$;
 
 grant anon, authenticated, service to bellwire_server, authenticator;
+-- With act_as() an administrator calls the functions of api as a person does.
+grant authenticated to bellwire_admin;
 
 alter schema bellwire owner to bellwire_owner;
 create schema if not exists identity authorization bellwire_owner;

@@ -126,7 +126,7 @@ create table bellwire.settings (
   constraint settings_description_length check (char_length(description) <= 255),
   constraint settings_value_positive check (value > 0)
 );
-comment on table bellwire.settings is 'The figures of the rules, each with its unit; read with bellwire.setting(name).';
+comment on table bellwire.settings is 'The figures of the rules, each with its unit; an administrator may change them.';
 
 create table bellwire.rule_failures (
   id bigint generated always as identity,

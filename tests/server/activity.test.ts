@@ -48,6 +48,11 @@ t.test('the activity feed', async (t) => {
 
   t.test('pages lose and repeat nothing', async (t) => {
     const all = (await owner.get('/api/activity?limit=50')).pick<Entry[]>('items');
+    t.equal(
+      new Set(all.map((entry) => entry.id)).size,
+      all.length,
+      'an owner of all scopes sees each once',
+    );
     const seen: number[] = [];
     let query = '?limit=2';
     for (;;) {

@@ -34,4 +34,4 @@ $$;
 comment on function api.accept_squad_invitation(bigint) is 'Accepts an invitation.';
 
 revoke all on function api.accept_squad_invitation(bigint) from public;
-grant execute on function api.accept_squad_invitation(bigint) to authenticated, bellwire_admin;
+grant execute on function api.accept_squad_invitation(bigint) to authenticated;

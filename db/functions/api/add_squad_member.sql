@@ -34,4 +34,4 @@ $$;
 comment on function api.add_squad_member(bigint, bigint, text) is 'Adds a person to a squad or changes their role.';
 
 revoke all on function api.add_squad_member(bigint, bigint, text) from public;
-grant execute on function api.add_squad_member(bigint, bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.add_squad_member(bigint, bigint, text) to authenticated;

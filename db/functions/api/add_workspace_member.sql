@@ -38,4 +38,4 @@ comment on function api.add_workspace_member(bigint, text, text) is
   'Adds a person to a workspace or changes their role.';
 
 revoke all on function api.add_workspace_member(bigint, text, text) from public;
-grant execute on function api.add_workspace_member(bigint, text, text) to authenticated, bellwire_admin;
+grant execute on function api.add_workspace_member(bigint, text, text) to authenticated;

@@ -21,4 +21,4 @@ $$;
 comment on function api.create_archive(bigint, text) is 'Makes an archive.';
 
 revoke all on function api.create_archive(bigint, text) from public;
-grant execute on function api.create_archive(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.create_archive(bigint, text) to authenticated;

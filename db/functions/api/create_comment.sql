@@ -29,4 +29,4 @@ $$;
 comment on function api.create_comment(bigint, text, bigint) is 'Comments on a document.';
 
 revoke all on function api.create_comment(bigint, text, bigint) from public;
-grant execute on function api.create_comment(bigint, text, bigint) to authenticated, bellwire_admin;
+grant execute on function api.create_comment(bigint, text, bigint) to authenticated;

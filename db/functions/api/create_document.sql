@@ -30,4 +30,4 @@ $$;
 comment on function api.create_document(bigint, text, text, bigint) is 'Makes a document.';
 
 revoke all on function api.create_document(bigint, text, text, bigint) from public;
-grant execute on function api.create_document(bigint, text, text, bigint) to authenticated, bellwire_admin;
+grant execute on function api.create_document(bigint, text, text, bigint) to authenticated;

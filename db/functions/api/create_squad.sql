@@ -24,4 +24,4 @@ $$;
 comment on function api.create_squad(bigint, text) is 'Makes a squad owned by the caller.';
 
 revoke all on function api.create_squad(bigint, text) from public;
-grant execute on function api.create_squad(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.create_squad(bigint, text) to authenticated;

@@ -25,4 +25,4 @@ $$;
 comment on function api.create_workspace(text) is 'Makes a workspace owned by the caller.';
 
 revoke all on function api.create_workspace(text) from public;
-grant execute on function api.create_workspace(text) to authenticated, bellwire_admin;
+grant execute on function api.create_workspace(text) to authenticated;

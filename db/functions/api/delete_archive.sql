@@ -18,4 +18,4 @@ $$;
 comment on function api.delete_archive(bigint) is 'Deletes an archive.';
 
 revoke all on function api.delete_archive(bigint) from public;
-grant execute on function api.delete_archive(bigint) to authenticated, bellwire_admin;
+grant execute on function api.delete_archive(bigint) to authenticated;

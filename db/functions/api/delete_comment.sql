@@ -16,4 +16,4 @@ $$;
 comment on function api.delete_comment(bigint) is 'Deletes a comment.';
 
 revoke all on function api.delete_comment(bigint) from public;
-grant execute on function api.delete_comment(bigint) to authenticated, bellwire_admin;
+grant execute on function api.delete_comment(bigint) to authenticated;

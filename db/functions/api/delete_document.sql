@@ -18,4 +18,4 @@ $$;
 comment on function api.delete_document(bigint) is 'Deletes a document.';
 
 revoke all on function api.delete_document(bigint) from public;
-grant execute on function api.delete_document(bigint) to authenticated, bellwire_admin;
+grant execute on function api.delete_document(bigint) to authenticated;

@@ -19,4 +19,4 @@ $$;
 comment on function api.delete_squad(bigint) is 'Deletes a squad.';
 
 revoke all on function api.delete_squad(bigint) from public;
-grant execute on function api.delete_squad(bigint) to authenticated, bellwire_admin;
+grant execute on function api.delete_squad(bigint) to authenticated;

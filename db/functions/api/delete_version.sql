@@ -18,4 +18,4 @@ $$;
 comment on function api.delete_version(bigint) is 'Deletes a version.';
 
 revoke all on function api.delete_version(bigint) from public;
-grant execute on function api.delete_version(bigint) to authenticated, bellwire_admin;
+grant execute on function api.delete_version(bigint) to authenticated;

@@ -22,4 +22,4 @@ $$;
 comment on function api.edit_comment(bigint, text) is 'Edits a comment.';
 
 revoke all on function api.edit_comment(bigint, text) from public;
-grant execute on function api.edit_comment(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.edit_comment(bigint, text) to authenticated;

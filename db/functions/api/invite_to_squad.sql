@@ -35,4 +35,4 @@ $$;
 comment on function api.invite_to_squad(bigint, bigint) is 'Invites a person into a squad.';
 
 revoke all on function api.invite_to_squad(bigint, bigint) from public;
-grant execute on function api.invite_to_squad(bigint, bigint) to authenticated, bellwire_admin;
+grant execute on function api.invite_to_squad(bigint, bigint) to authenticated;

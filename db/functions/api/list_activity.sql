@@ -48,7 +48,7 @@ begin
     -- Each scope gives its newest rows from the index; merging those is cheaper than sorting what all of them hold.
     with page as materialized (
       select activity.*
-      from unnest(array(select bellwire.my_scopes())) as mine(scope_id)
+      from unnest(array(select distinct scope.id from bellwire.my_scopes() as scope(id))) as mine(scope_id)
       cross join lateral (
         select entry.*
         from bellwire.activity_log as entry
@@ -87,4 +87,4 @@ $$;
 comment on function api.list_activity(bigint, text, text, text, integer) is 'The activity feed, newest first.';
 
 revoke all on function api.list_activity(bigint, text, text, text, integer) from public;
-grant execute on function api.list_activity(bigint, text, text, text, integer) to authenticated, bellwire_admin;
+grant execute on function api.list_activity(bigint, text, text, text, integer) to authenticated;

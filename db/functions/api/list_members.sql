@@ -22,4 +22,4 @@ $$;
 comment on function api.list_members(bigint) is 'Members of a workspace.';
 
 revoke all on function api.list_members(bigint) from public;
-grant execute on function api.list_members(bigint) to authenticated, bellwire_admin;
+grant execute on function api.list_members(bigint) to authenticated;

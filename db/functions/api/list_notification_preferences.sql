@@ -22,4 +22,4 @@ $$;
 comment on function api.list_notification_preferences() is 'The preferences of the caller, per kind.';
 
 revoke all on function api.list_notification_preferences() from public;
-grant execute on function api.list_notification_preferences() to authenticated, bellwire_admin;
+grant execute on function api.list_notification_preferences() to authenticated;

@@ -63,4 +63,4 @@ $$;
 comment on function api.list_notifications(text, integer, boolean) is 'The inbox, newest first.';
 
 revoke all on function api.list_notifications(text, integer, boolean) from public;
-grant execute on function api.list_notifications(text, integer, boolean) to authenticated, bellwire_admin;
+grant execute on function api.list_notifications(text, integer, boolean) to authenticated;

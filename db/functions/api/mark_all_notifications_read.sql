@@ -20,4 +20,4 @@ $$;
 comment on function api.mark_all_notifications_read() is 'Marks all read; returns how many were not.';
 
 revoke all on function api.mark_all_notifications_read() from public;
-grant execute on function api.mark_all_notifications_read() to authenticated, bellwire_admin;
+grant execute on function api.mark_all_notifications_read() to authenticated;

@@ -23,4 +23,4 @@ $$;
 comment on function api.mark_notification_read(bigint) is 'Marks a notification read.';
 
 revoke all on function api.mark_notification_read(bigint) from public;
-grant execute on function api.mark_notification_read(bigint) to authenticated, bellwire_admin;
+grant execute on function api.mark_notification_read(bigint) to authenticated;

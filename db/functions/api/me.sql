@@ -16,4 +16,4 @@ $$;
 comment on function api.me() is 'The caller.';
 
 revoke all on function api.me() from public;
-grant execute on function api.me() to authenticated, bellwire_admin;
+grant execute on function api.me() to authenticated;

@@ -22,4 +22,4 @@ $$;
 comment on function api.move_document(bigint, bigint) is 'Moves a document.';
 
 revoke all on function api.move_document(bigint, bigint) from public;
-grant execute on function api.move_document(bigint, bigint) to authenticated, bellwire_admin;
+grant execute on function api.move_document(bigint, bigint) to authenticated;

@@ -25,4 +25,4 @@ $$;
 comment on function api.publish_document(bigint, text) is 'Publishes a document.';
 
 revoke all on function api.publish_document(bigint, text) from public;
-grant execute on function api.publish_document(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.publish_document(bigint, text) to authenticated;

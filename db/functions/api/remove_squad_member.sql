@@ -21,4 +21,4 @@ $$;
 comment on function api.remove_squad_member(bigint, bigint) is 'Ends a membership of a squad.';
 
 revoke all on function api.remove_squad_member(bigint, bigint) from public;
-grant execute on function api.remove_squad_member(bigint, bigint) to authenticated, bellwire_admin;
+grant execute on function api.remove_squad_member(bigint, bigint) to authenticated;

@@ -29,4 +29,4 @@ $$;
 comment on function api.remove_workspace_member(bigint, bigint) is 'Ends a membership of a workspace.';
 
 revoke all on function api.remove_workspace_member(bigint, bigint) from public;
-grant execute on function api.remove_workspace_member(bigint, bigint) to authenticated, bellwire_admin;
+grant execute on function api.remove_workspace_member(bigint, bigint) to authenticated;

@@ -22,4 +22,4 @@ $$;
 comment on function api.rename_archive(bigint, text) is 'Renames an archive.';
 
 revoke all on function api.rename_archive(bigint, text) from public;
-grant execute on function api.rename_archive(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.rename_archive(bigint, text) to authenticated;

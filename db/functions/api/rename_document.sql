@@ -22,4 +22,4 @@ $$;
 comment on function api.rename_document(bigint, text) is 'Renames a document.';
 
 revoke all on function api.rename_document(bigint, text) from public;
-grant execute on function api.rename_document(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.rename_document(bigint, text) to authenticated;

@@ -25,4 +25,4 @@ $$;
 comment on function api.reopen_comment(bigint) is 'Reopens a comment.';
 
 revoke all on function api.reopen_comment(bigint) from public;
-grant execute on function api.reopen_comment(bigint) to authenticated, bellwire_admin;
+grant execute on function api.reopen_comment(bigint) to authenticated;

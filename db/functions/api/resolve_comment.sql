@@ -25,4 +25,4 @@ $$;
 comment on function api.resolve_comment(bigint) is 'Resolves a comment.';
 
 revoke all on function api.resolve_comment(bigint) from public;
-grant execute on function api.resolve_comment(bigint) to authenticated, bellwire_admin;
+grant execute on function api.resolve_comment(bigint) to authenticated;

@@ -30,4 +30,4 @@ $$;
 comment on function api.restore_document(bigint, bigint) is 'Restores a version.';
 
 revoke all on function api.restore_document(bigint, bigint) from public;
-grant execute on function api.restore_document(bigint, bigint) to authenticated, bellwire_admin;
+grant execute on function api.restore_document(bigint, bigint) to authenticated;

@@ -22,4 +22,4 @@ $$;
 comment on function api.save_document(bigint, text) is 'Saves a document.';
 
 revoke all on function api.save_document(bigint, text) from public;
-grant execute on function api.save_document(bigint, text) to authenticated, bellwire_admin;
+grant execute on function api.save_document(bigint, text) to authenticated;

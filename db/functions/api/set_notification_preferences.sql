@@ -38,4 +38,4 @@ $$;
 comment on function api.set_notification_preferences(jsonb) is 'Changes the preferences of the caller.';
 
 revoke all on function api.set_notification_preferences(jsonb) from public;
-grant execute on function api.set_notification_preferences(jsonb) to authenticated, bellwire_admin;
+grant execute on function api.set_notification_preferences(jsonb) to authenticated;

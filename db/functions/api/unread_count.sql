@@ -21,4 +21,4 @@ $$;
 comment on function api.unread_count() is 'How many unread notifications the caller has.';
 
 revoke all on function api.unread_count() from public;
-grant execute on function api.unread_count() to authenticated, bellwire_admin;
+grant execute on function api.unread_count() to authenticated;

@@ -19,4 +19,4 @@ $$;
 comment on function api.unwatch(text, text) is 'Stops watching a resource.';
 
 revoke all on function api.unwatch(text, text) from public;
-grant execute on function api.unwatch(text, text) to authenticated, bellwire_admin;
+grant execute on function api.unwatch(text, text) to authenticated;

@@ -42,4 +42,4 @@ $$;
 comment on function api.watch(text, text, text) is 'Starts watching a resource, or mutes it.';
 
 revoke all on function api.watch(text, text, text) from public;
-grant execute on function api.watch(text, text, text) to authenticated, bellwire_admin;
+grant execute on function api.watch(text, text, text) to authenticated;

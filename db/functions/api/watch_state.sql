@@ -19,4 +19,4 @@ $$;
 comment on function api.watch_state(text, text) is 'Whether the caller watches a resource.';
 
 revoke all on function api.watch_state(text, text) from public;
-grant execute on function api.watch_state(text, text) to authenticated, bellwire_admin;
+grant execute on function api.watch_state(text, text) to authenticated;

@@ -24,8 +24,8 @@ as $$
 declare
   lease constant interval := make_interval(
     secs => (select value from bellwire.settings where name = 'webhook_lease_seconds'));
-  expiry constant interval := make_interval(
-    hours => (select value::integer from bellwire.settings where name = 'webhook_expiry_hours'));
+  expiry_hours constant integer := (select value from bellwire.settings where name = 'webhook_expiry_hours');
+  expiry constant interval := make_interval(hours => expiry_hours);
   max_expired_rounds constant integer := 1000;
   claimable_ids bigint[];
   claimed_ids bigint[] := '{}';
@@ -91,7 +91,7 @@ begin
       update bellwire.webhook_deliveries as delivery
       set position = coalesce(delivery.position, numbered.last_position),
           state = case when heads.is_expired then 'dead' else 'pending' end,
-          last_error = case when heads.is_expired then 'expired after 72h' else delivery.last_error end,
+          last_error = case when heads.is_expired then 'expired after ' || expiry_hours || 'h' else delivery.last_error end,
           leased_by = case when heads.is_expired then null else worker end,
           lease_expires_at = case when heads.is_expired then null else clock_timestamp() + lease end
       from heads

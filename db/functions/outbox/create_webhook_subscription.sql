@@ -37,7 +37,7 @@ begin
   end if;
   if (select count(*) from bellwire.webhook_subscriptions) >= max_subscriptions then
     raise exception 'there are % receivers already', max_subscriptions
-      using errcode = '54000', hint = 'Delete one that is not used any more.';
+      using errcode = '54000', hint = 'bellwire.delete_webhook_subscription(id) removes one that is not used any more.';
   end if;
 
   insert into bellwire.webhook_subscriptions as subscription (workspace_id, url, event_types, created_by)

@@ -1,0 +1,75 @@
+import t from 'tap';
+import { createStage, refused } from '../fixtures.ts';
+import { emit, sequence, subscribe, subscription, Worker } from './webhooks.ts';
+
+const CALLS = ['enable', 'disable', 'delete'].map(
+  (verb) => `select bellwire.${verb}_webhook_subscription($1)`,
+) as [string, string, string];
+const [ENABLE, DISABLE, DELETE] = CALLS;
+
+t.test('an administrator turns a receiver off and on again', async (t) => {
+  const stage = await createStage(t);
+  const { id } = await subscribe(stage);
+  await emit(stage, ['Before']);
+  await sequence(stage);
+  const worker = new Worker(stage);
+
+  await stage.byAdministrator(DISABLE, [id]);
+  t.match(await subscription(stage, id), { is_enabled: false, disabled_reason: /administrator/ });
+  t.strictSame(await worker.claim(), [], 'nothing is sent');
+  await emit(stage, ['Meanwhile']);
+  t.equal(
+    await stage.value('select count(*)::int from bellwire.webhook_events'),
+    1,
+    'nothing new is written for it',
+  );
+
+  await stage.byAdministrator(ENABLE, [id]);
+  const claim = await worker.claimOne();
+  t.equal(claim.delivery_position, 1, 'what was pending is sent');
+});
+
+t.test('enabling ends a pause', async (t) => {
+  const stage = await createStage(t);
+  const { id } = await subscribe(stage);
+  await emit(stage, ['Once']);
+  await sequence(stage);
+  const worker = new Worker(stage);
+  await worker.finish(await worker.claimOne(), 'failed', null, 'ECONNREFUSED');
+  t.strictSame(await worker.claim(), [], 'paused');
+  await stage.byAdministrator(ENABLE, [id]);
+  t.match(await subscription(stage, id), { consecutive_failures: 0, pause_seconds: null });
+  t.equal((await worker.claimOne()).attempts, 1);
+});
+
+t.test(
+  'a deleted receiver takes its secrets and deliveries along, and nobody else’s',
+  async (t) => {
+    const stage = await createStage(t);
+    const { id } = await subscribe(stage);
+    const other = await subscribe(stage);
+    await emit(stage, ['Once']);
+    await stage.byAdministrator(DELETE, [id]);
+    t.strictSame(
+      await stage.look('select subscription_id as id from bellwire.webhook_deliveries'),
+      [{ id: other.id }],
+    );
+    t.strictSame(await stage.look('select subscription_id as id from bellwire.webhook_secrets'), [
+      { id: other.id },
+    ]);
+  },
+);
+
+t.test('who may, and what is not there', async (t) => {
+  const stage = await createStage(t);
+  for (const call of CALLS) {
+    await refused(t, stage.byAdministrator(call, [99]), { code: 'P0002', hint: /url/ }, call);
+    await refused(
+      t,
+      stage.by(stage.people.owner, call, [1]),
+      { code: '42501' },
+      `${call}: a person`,
+    );
+    await refused(t, stage.byWorker(call, [1]), { code: '42501' }, `${call}: the worker`);
+  }
+});
