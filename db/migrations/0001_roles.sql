@@ -30,7 +30,9 @@ begin
   -- An administrator that is no superuser (a managed Postgres) must be a member to hand objects over, and to be the
   -- server or the worker where those have no login of their own.
   if not (select rolsuper from pg_catalog.pg_roles where rolname = current_user) then
-    execute format('grant bellwire_owner, bellwire_definer, bellwire_admin, bellwire_server, bellwire_worker, authenticator to %I', current_user);
+    execute format(
+      'grant bellwire_owner, bellwire_definer, bellwire_admin, bellwire_server, bellwire_worker, authenticator to %I',
+      current_user);
   end if;
 end
 $$;
