@@ -1,4 +1,6 @@
--- Plain text for a title or body: tags gone, control characters and runs of white space made one space, bounded.
+-- Plain text for a title or body: tags gone (those that begin a line leave a space), the entities of ordinary text read,
+-- control characters and runs of white space made one space, bounded. &lt; and &gt; stay as they are, so that what comes
+-- out never holds a tag that was not one.
 -- Called by: write_notifications() and the suite's track() calls, as bellwire_definer.
 -- Errors: none; null for what is empty.
 -- Source: reference 000, section 4, step 4.
@@ -10,7 +12,15 @@ parallel safe
 as $$
   select nullif(
     left(
-      btrim(regexp_replace(regexp_replace(value, '</?[a-zA-Z!][^>]*>', ' ', 'g'), '[[:cntrl:][:space:]]+', ' ', 'g')),
+      btrim(regexp_replace(
+        replace(replace(replace(replace(
+          regexp_replace(
+            regexp_replace(
+              value,
+              '</?(?:p|div|br|hr|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|pre|section|article)(?:\s[^>]*|/)?>', ' ', 'gi'),
+            '</?[a-zA-Z!][^>]*>', '', 'g'),
+          '&nbsp;', ' '), '&quot;', '"'), '&#39;', ''''), '&amp;', '&'),
+        '[[:cntrl:][:space:]]+', ' ', 'g')),
       max_length),
     '')
 $$;

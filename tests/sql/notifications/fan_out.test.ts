@@ -45,7 +45,7 @@ t.test('five actions tell the watchers, each by its kind', async (t) => {
     {
       kind: 'watched_comment',
       title: 'Mats Member commented on “Tides”',
-      body: 'Is it so ?',
+      body: 'Is it so?',
       link_path: `/documents/${id}#comment-${comment}`,
     },
   ]);

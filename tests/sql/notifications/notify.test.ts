@@ -139,7 +139,7 @@ t.test('title and body are plain text, cut at 255 and 2000', async (t) => {
   const row = await stored(stage, id);
   const title = row?.title as string;
   const body = row?.body as string;
-  t.match(title, /^Bold 1 < 2 & 3 > 2 alert\(1\) x+$/);
+  t.match(title, /^Bold 1 < 2 & 3 > 2 alert\(1\) ?x+$/);
   t.equal([...title].length, 255);
   t.match(body, /^One Two 😀+$/u);
   t.equal([...body].length, 2000, 'code points, no surrogate pair split');
