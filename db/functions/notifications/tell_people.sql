@@ -29,6 +29,7 @@ declare
   watcher_ids bigint[];
   told_ids bigint[];
   told_count bigint;
+  written record;
   last_user_id bigint;
   people_limit bigint;
 begin
@@ -128,7 +129,8 @@ begin
     select known.* into kind
     from bellwire.notification_kinds as known
     where known.kind = case rank when 1 then what.named_kind when 2 then what.owner_kind else what.watcher_kind end;
-    perform bellwire.write_notifications(
+    -- Assigned, because PERFORM would plan and run a query to call it.
+    written := bellwire.write_notifications(
       row(
         told_ids,
         kind.kind,
