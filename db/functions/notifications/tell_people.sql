@@ -31,7 +31,6 @@ declare
   told_count bigint;
   written record;
   last_user_id bigint;
-  people_limit bigint;
 begin
   select
     rule.verb,
@@ -43,15 +42,15 @@ begin
     target.ancestors || target.id as audience,
     coalesce(target.title, 'Untitled') as title,
     coalesce(actor.name, 'Somebody') as actor_name,
-    subject.link_path,
-    (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit') as sync_limit
+    subject.link_path
   into what
   from bellwire.action_rules as rule
   join bellwire.resources as subject on subject.id = event.resource_id
   join bellwire.resources as target
     on target.id = case rule.target when 'parent' then subject.parent_id else subject.id end
   left join bellwire.users as actor on actor.id = event.actor_id
-  where rule.action = event.action;
+  where rule.action = event.action
+    and (rule.watcher_kind is not null or rule.owner_kind is not null or event.named_ids is not null);
   if not found then
     return null;
   end if;
@@ -61,8 +60,6 @@ begin
   elsif not pg_try_advisory_xact_lock(window_locks, (what.target_id % window_count)::integer) then
     return 0;
   end if;
-  -- One more than fits tells that there are more.
-  people_limit := coalesce(max_people, what.sync_limit + 1);
 
   if event.named_ids is null and what.owner_kind is null then
     -- Mostly there are only watchers. The general question below finds the same in three times the time (69 against
@@ -81,7 +78,7 @@ begin
         and words.user_id is distinct from event.actor_id
         and what.watcher_kind is not null
         and not event.names_only
-      limit people_limit
+      limit max_people
     ) as chosen;
   else
     with words as (
@@ -108,7 +105,7 @@ begin
         and concerned.user_id is distinct from event.actor_id
         and not exists (select from words where words.user_id = concerned.user_id and words.level = 'ignored')
       order by concerned.user_id, concerned.rank
-      limit people_limit
+      limit max_people
     )
     select
       array_agg(chosen.user_id) filter (where chosen.rank = 1),
@@ -119,7 +116,9 @@ begin
     into named_ids, owner_ids, watcher_ids, told_count, last_user_id
     from chosen;
   end if;
-  if max_people is null and told_count = people_limit then
+  if max_people is null and told_count > 1
+    and told_count > (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit')
+  then
     return 0;
   end if;
 
@@ -148,7 +147,7 @@ begin
     );
   end loop;
 
-  if told_count = people_limit then
+  if told_count = max_people then
     return last_user_id;
   end if;
   return null;
