@@ -15,6 +15,10 @@ declare
   message text;
   context text;
 begin
+  -- Most notifications are not mailed; then the block below, which is a subtransaction, is not begun.
+  if not exists (select from written as notification where notification.is_mailed) then
+    return null;
+  end if;
   begin
     insert into bellwire.email_outbox (notification_id)
     select notification.id

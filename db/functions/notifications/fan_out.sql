@@ -1,4 +1,4 @@
--- Rule 300: tells the people. Only collects what has somebody to tell; tell_or_queue() decides where it is done.
+-- Rule 300: tells the people. Only collects; tell_or_queue() decides where it is done, and which tell nobody.
 -- Called by: trigger _300_fan_out on bellwire.activity_log, after each insert statement.
 -- Errors: none; a failure lands in rule_failures.
 -- Source: reference 000, section 2, "Watcher fan-out".
@@ -23,9 +23,7 @@ begin
       order by activity.id
     )
     into events
-    from recorded as activity
-    join bellwire.action_rules as rule on rule.action = activity.action
-    where rule.watcher_kind is not null or rule.owner_kind is not null or activity.named_ids is not null;
+    from recorded as activity;
 
     if events is not null then
       perform bellwire.tell_or_queue(events);

@@ -9,15 +9,24 @@ language plpgsql
 set search_path = ''
 as $$
 declare
+  audible bellwire.fan_out_event[] := events;
   queued bellwire.fan_out_event[] := '{}';
+  is_bulk boolean := false;
   event bellwire.fan_out_event;
 begin
-  if cardinality(events) > 1
-    and cardinality(events) > (select value from bellwire.settings where name = 'sync_fanout_events')
-  then
-    queued := events;
+  if cardinality(events) > 1 then
+    -- What tells nobody does not count. One event is not asked twice: tell_people() reads its rule.
+    audible := array(
+      select told
+      from unnest(events) as told
+      join bellwire.action_rules as rule on rule.action = told.action
+      where rule.watcher_kind is not null or rule.owner_kind is not null or told.named_ids is not null);
+    is_bulk := cardinality(audible) > (select value from bellwire.settings where name = 'sync_fanout_events');
+  end if;
+  if is_bulk then
+    queued := audible;
   else
-    foreach event in array events loop
+    foreach event in array audible loop
       if bellwire.tell_people(event, 0, null, false) is not null then
         queued := queued || event;
       end if;

@@ -23,28 +23,34 @@ declare
   window_locks constant integer := 7301; -- first half of the advisory key
   window_count constant integer := 1024;
   what record;
-  people record;
-  people_limit bigint;
+  kind bellwire.notification_kinds;
+  named_ids bigint[];
+  owner_ids bigint[];
+  watcher_ids bigint[];
+  told_ids bigint[];
+  told_count bigint;
+  written record;
+  last_user_id bigint;
 begin
   select
     rule.verb,
     rule.watcher_kind,
-    rule.owner_kind,
+    case when not event.names_only then rule.owner_kind end as owner_kind,
     rule.named_kind,
     target.id as target_id,
     target.owner_id,
     target.ancestors || target.id as audience,
     coalesce(target.title, 'Untitled') as title,
     coalesce(actor.name, 'Somebody') as actor_name,
-    subject.link_path,
-    (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit') as sync_limit
+    subject.link_path
   into what
   from bellwire.action_rules as rule
   join bellwire.resources as subject on subject.id = event.resource_id
   join bellwire.resources as target
     on target.id = case rule.target when 'parent' then subject.parent_id else subject.id end
   left join bellwire.users as actor on actor.id = event.actor_id
-  where rule.action = event.action;
+  where rule.action = event.action
+    and (rule.watcher_kind is not null or rule.owner_kind is not null or event.named_ids is not null);
   if not found then
     return null;
   end if;
@@ -54,10 +60,27 @@ begin
   elsif not pg_try_advisory_xact_lock(window_locks, (what.target_id % window_count)::integer) then
     return 0;
   end if;
-  -- One more than fits tells that there are more.
-  people_limit := coalesce(max_people, what.sync_limit + 1);
 
-  for people in
+  if event.named_ids is null and what.owner_kind is null then
+    -- Mostly there are only watchers. The general question below finds the same in three times the time (69 against
+    -- 20 µs for one watcher).
+    select array_agg(chosen.user_id), count(*), max(chosen.user_id)
+    into watcher_ids, told_count, last_user_id
+    from (
+      select words.user_id
+      from (
+        select distinct on (watch.user_id) watch.user_id, watch.level
+        from bellwire.watches as watch
+        where watch.resource_id = any (what.audience) and watch.user_id > after_user_id
+        order by watch.user_id, array_position(what.audience, watch.resource_id) desc
+      ) as words
+      where words.level = 'watching'
+        and words.user_id is distinct from event.actor_id
+        and what.watcher_kind is not null
+        and not event.names_only
+      limit max_people
+    ) as chosen;
+  else
     with words as (
       select distinct on (watch.user_id) watch.user_id, watch.level
       from bellwire.watches as watch
@@ -65,48 +88,58 @@ begin
       order by watch.user_id, array_position(what.audience, watch.resource_id) desc
     ),
     concerned as (
-      select named.user_id, what.named_kind as kind, 1 as rank
+      select named.user_id, 1 as rank
       from unnest(event.named_ids) as named(user_id)
       union all
-      select what.owner_id, what.owner_kind, 2
-      where what.owner_kind is not null and not event.names_only
+      select what.owner_id, 2
+      where what.owner_kind is not null
       union all
-      select words.user_id, what.watcher_kind, 3
+      select words.user_id, 3
       from words
       where words.level = 'watching' and what.watcher_kind is not null and not event.names_only
     ),
     chosen as (
-      select distinct on (concerned.user_id) concerned.user_id, concerned.kind
+      select distinct on (concerned.user_id) concerned.user_id, concerned.rank
       from concerned
       where concerned.user_id > after_user_id
         and concerned.user_id is distinct from event.actor_id
         and not exists (select from words where words.user_id = concerned.user_id and words.level = 'ignored')
       order by concerned.user_id, concerned.rank
-      limit people_limit
+      limit max_people
     )
     select
-      kind.*,
-      array_agg(chosen.user_id order by chosen.user_id) as user_ids,
-      sum(count(*)) over () as total_count,
-      max(max(chosen.user_id)) over () as last_user_id
-    from chosen
-    join bellwire.notification_kinds as kind on kind.kind = chosen.kind
-    group by kind.kind
-  loop
-    if max_people is null and people.total_count = people_limit then
-      return 0;
-    end if;
-    perform bellwire.write_notifications(
+      array_agg(chosen.user_id) filter (where chosen.rank = 1),
+      array_agg(chosen.user_id) filter (where chosen.rank = 2),
+      array_agg(chosen.user_id) filter (where chosen.rank = 3),
+      count(*),
+      max(chosen.user_id)
+    into named_ids, owner_ids, watcher_ids, told_count, last_user_id
+    from chosen;
+  end if;
+  if max_people is null and told_count > 1
+    and told_count > (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit')
+  then
+    return 0;
+  end if;
+
+  for rank in 1 .. 3 loop
+    told_ids := case rank when 1 then named_ids when 2 then owner_ids else watcher_ids end;
+    continue when told_ids is null;
+    select known.* into kind
+    from bellwire.notification_kinds as known
+    where known.kind = case rank when 1 then what.named_kind when 2 then what.owner_kind else what.watcher_kind end;
+    -- Assigned, because PERFORM would plan and run a query to call it.
+    written := bellwire.write_notifications(
       row(
-        people.user_ids,
-        people.kind,
+        told_ids,
+        kind.kind,
         event.actor_id,
         event.workspace_id,
-        case when people.is_scoped then event.scope_id end,
+        case when kind.is_scoped then event.scope_id end,
         what.target_id,
         event.activity_id,
-        bellwire.fill_template(people.title_template, what.actor_name, what.verb, what.title, null),
-        bellwire.fill_template(people.body_template, what.actor_name, what.verb, what.title, event.metadata ->> 'excerpt'),
+        bellwire.fill_template(kind.title_template, what.actor_name, what.verb, what.title, null),
+        bellwire.fill_template(kind.body_template, what.actor_name, what.verb, what.title, event.metadata ->> 'excerpt'),
         what.link_path,
         jsonb_build_object('action', event.action),
         null
@@ -114,8 +147,8 @@ begin
     );
   end loop;
 
-  if found and people.total_count = people_limit then
-    return people.last_user_id;
+  if told_count = max_people then
+    return last_user_id;
   end if;
   return null;
 end

@@ -15,20 +15,16 @@ declare
 begin
   begin
     insert into bellwire.watches (resource_id, user_id, source)
-    select distinct on (begun.target_id, begun.actor_id) begun.target_id, begun.actor_id, begun.auto_watch
-    from (
-      select
-        activity.id,
-        activity.actor_id,
-        case rule.target when 'parent' then subject.parent_id else subject.id end as target_id,
-        rule.auto_watch
-      from recorded as activity
-      join bellwire.action_rules as rule on rule.action = activity.action and rule.auto_watch is not null
-      join bellwire.resources as subject on subject.id = activity.resource_id
-      where activity.actor_id is not null
-    ) as begun
-    where begun.target_id is not null
-    order by begun.target_id, begun.actor_id, begun.id
+    select
+      case rule.target when 'parent' then subject.parent_id else subject.id end,
+      activity.actor_id,
+      rule.auto_watch
+    from recorded as activity
+    join bellwire.action_rules as rule on rule.action = activity.action and rule.auto_watch is not null
+    join bellwire.resources as subject on subject.id = activity.resource_id
+    where activity.actor_id is not null
+      and (rule.target <> 'parent' or subject.parent_id is not null)
+    order by activity.id
     on conflict (resource_id, user_id) do nothing;
   exception when others then
     get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
