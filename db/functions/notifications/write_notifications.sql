@@ -5,7 +5,8 @@
 -- reader is marking at this moment is not waited for.
 -- Joined by index only: a hash join would read all members of the scope to tell one of them, and a bitmap costs more to
 -- set up than the row or two of the window. The people are keys of the membership index; joined from an unnest() they
--- cost a sixth more for ten thousand (195 against 167 ms), and a plan kept from a small workspace reads all members.
+-- cost a sixth more for ten thousand (195 against 167 ms, Postgres 18), and a plan kept from a small workspace reads
+-- all its members for each.
 -- Called by: tell_people() and notify(), as bellwire_definer.
 -- Errors: 23514 for a link or metadata out of bounds.
 -- Returns: the first of the rows that tell it, and whether it was written now; null and false when nobody is told. For
