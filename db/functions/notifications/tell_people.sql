@@ -78,7 +78,9 @@ begin
         and words.user_id is distinct from event.actor_id
         and what.watcher_kind is not null
         and not event.names_only
-      limit max_people
+      limit coalesce(max_people, (
+        -- One more than fits tells that there are more; a writer never reads a million watchers.
+        select setting.value + 1 from bellwire.settings as setting where setting.name = 'sync_fanout_limit'))
     ) as chosen;
   else
     with words as (
@@ -105,7 +107,8 @@ begin
         and concerned.user_id is distinct from event.actor_id
         and not exists (select from words where words.user_id = concerned.user_id and words.level = 'ignored')
       order by concerned.user_id, concerned.rank
-      limit max_people
+      limit coalesce(max_people, (
+        select setting.value + 1 from bellwire.settings as setting where setting.name = 'sync_fanout_limit'))
     )
     select
       array_agg(chosen.user_id) filter (where chosen.rank = 1),
