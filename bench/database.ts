@@ -25,6 +25,8 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   const pools: pg.Pool[] = [];
   const connect = (clients: number) => {
     const pool = new pg.Pool({ connectionString: server.adminUrl, max: clients });
+    // The server may be gone before the last connection has said goodbye.
+    pool.on('error', () => {});
     pools.push(pool);
     return pool;
   };
