@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import { openDrainPool, openQueuePool, WorkerDatabase } from './database.ts';
 import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
@@ -58,6 +59,7 @@ const MAX_SENDS_IN_FLIGHT = 64;
 const STOP_TIMEOUT_MS = 10_000;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
+const IDLE_LOOK_MS = 10;
 
 const TASK_FOR_CHANNEL: Record<string, TaskName> = {
   bellwire_webhooks: 'webhooks-sequence',
@@ -279,14 +281,27 @@ class Worker {
       fanOut.stop(),
       pump.stop(),
       emails?.stop(),
-    ]).then(() => this.#queue.stop());
+    ]);
     await settledWithin(drained, STOP_TIMEOUT_MS);
     this.#sender.close();
     this.#emailSender?.close();
+    // Always before its pool ends, whatever hangs: the queue does not survive a pool that is gone.
+    await settledWithin(this.#queue.stop(), STOP_GRACE_MS);
     await settledWithin(drained, STOP_GRACE_MS);
+    // Now and then the runner says that it has stopped while a job is still being written off. That
+    // job would wait in vain for a connection, and its failure would end the whole process.
+    await settledWithin(untilIdle(this.#queuePool), STOP_GRACE_MS);
     const ended = Promise.allSettled([this.#drainPool.end(), this.#queuePool.end()]);
     await settledWithin(ended, STOP_GRACE_MS);
     this.#logger.info({}, 'worker stopped');
+  }
+}
+
+/** Resolves when nobody uses or waits for a connection, twice in a row, or the pool is ended. */
+async function untilIdle(pool: pg.Pool): Promise<void> {
+  for (let idleLooks = 0; idleLooks < 2 && !pool.ending; ) {
+    await delay(IDLE_LOOK_MS);
+    idleLooks = pool.waitingCount === 0 && pool.idleCount === pool.totalCount ? idleLooks + 1 : 0;
   }
 }
 

@@ -59,9 +59,6 @@ export class Queue {
       noHandleSignals: true,
       logger: new QueueLogger(() => queueLog(logger)),
     });
-    // A runner that is stopped before it listens takes twelve seconds to notice.
-    await isListening;
-    this.#runner = runner;
     runner.promise.then(
       () => this.#restart(),
       (error: unknown) => {
@@ -69,6 +66,9 @@ export class Queue {
         return this.#restart();
       },
     );
+    // A runner that is stopped before it listens takes twelve seconds to notice.
+    await isListening;
+    this.#runner = runner;
   }
 
   /**

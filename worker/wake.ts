@@ -24,7 +24,6 @@ interface WakeOptions {
 export class WakeListener {
   readonly #options: WakeOptions;
   readonly #stopping = new AbortController();
-  #client: pg.Client | undefined;
   #loop: Promise<void> | undefined;
 
   constructor(options: WakeOptions) {
@@ -37,7 +36,6 @@ export class WakeListener {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#client?.end().catch(() => {});
     await this.#loop;
   }
 
@@ -70,27 +68,29 @@ export class WakeListener {
       query_timeout: PROBE_TIMEOUT_MS,
       keepAlive: true,
     });
-    this.#client = client;
+    // Also what is under way is left when the worker stops: a client that is ended while it still
+    // connects never settles its connect().
     const lost = new Promise<never>((_resolve, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('The connection ended.')));
+      this.#stopping.signal.addEventListener('abort', () => reject(new Error('Stopping.')));
     });
     lost.catch(() => {});
     client.on('notification', ({ channel }) => onWake(channel));
     try {
-      await client.connect();
+      await Promise.race([lost, client.connect()]);
       for (const channel of channels)
-        await client.query(`listen ${client.escapeIdentifier(channel)}`);
+        await Promise.race([lost, client.query(`listen ${client.escapeIdentifier(channel)}`)]);
       onListening();
       for (const channel of channels) onWake(channel);
       // A peer that vanished without a word is only noticed by asking.
       while (!this.#stopping.signal.aborted) {
         await Promise.race([lost, this.#pause(PROBE_EVERY_MS)]);
-        if (!this.#stopping.signal.aborted) await client.query('select 1');
+        await Promise.race([lost, client.query('select 1')]);
       }
     } finally {
-      this.#client = undefined;
-      await client.end().catch(() => {});
+      // Not waited for: it may hang for the same reason as connect().
+      void client.end().catch(() => {});
     }
   }
 

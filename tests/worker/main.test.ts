@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { runWorker } from '../../worker/main.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -16,6 +17,9 @@ import {
   until,
 } from './support.ts';
 
+/** Far below the ten seconds after which a stop gives up on what hangs. */
+const PROMPT_MS = 5_000;
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Only a wake-up can be why something happened. */
 const NEVER_POLLS = 3_600;
 
@@ -214,6 +218,18 @@ t.test('stop finishes what is in flight and takes nothing new', async (t) => {
     );
     return rows.length === 0;
   });
+});
+
+t.test('stop is prompt at any moment of the start', async (t) => {
+  const { database } = await open(t);
+  for (let delayMs = 0; delayMs < 60; delayMs += 4) {
+    const worker = await runWorker({ databaseUrl: database.workerUrl, logger: SILENT });
+    await delay(delayMs);
+    const startedAt = Date.now();
+    await worker.stop();
+    const took = Date.now() - startedAt;
+    t.ok(took < PROMPT_MS, `after ${delayMs} ms of running it took ${took} ms`);
+  }
 });
 
 t.test('stop does not wait for ever', async (t) => {
