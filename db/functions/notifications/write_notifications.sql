@@ -1,7 +1,7 @@
 -- The single writer of the inbox. Whoever calls it has said who is concerned; here it is decided who is told: not the
 -- actor, only active members of the workspace who can read the scope, only as their preferences allow, once per source
 -- key, and within 60 seconds for the same person, kind and resource only by counting up the row that is there.
--- One text, any number of people. Callers that may race for a window hold its lock (tell_or_queue()); a row that its
+-- One text, any number of people. Callers that may race for a window hold its lock (tell_people(), notify()); a row that its
 -- reader is marking at this moment is not waited for.
 -- Joined by index only: a hash join would read all members of the scope to tell one of them, and a bitmap costs more to
 -- set up than the row or two of the window. The people are keys of the membership index; joined from an unnest() they
@@ -94,6 +94,6 @@ end
 $$;
 
 comment on function bellwire.write_notifications(bellwire.notification_draft) is
-  'Writes notifications for those of the named people who are to be told; returns each row and whether it is new.';
+  'Writes notifications for those of the named people who are to be told; returns the first row and whether it is new.';
 
 revoke all on function bellwire.write_notifications(bellwire.notification_draft) from public;

@@ -93,17 +93,7 @@ begin
       function_name,
       bellwire.tracked_body(table_name, operation, type, parent_type, row_columns, draft_list),
       current_user);
-    execute format(
-      'create trigger %I after %s on %s referencing %s for each statement execute function bellwire_tracked.%I()',
-      'bellwire_track_' || operation,
-      operation,
-      table_name,
-      case operation
-        when 'insert' then 'new table as after_table'
-        when 'delete' then 'old table as before_table'
-        else 'old table as before_table new table as after_table'
-      end,
-      function_name);
+    perform bellwire.attach_tracked_function(table_name, 'bellwire_track_', operation, function_name);
   end loop;
 
   if type is not null then

@@ -44,17 +44,7 @@ begin
       || case when operation <> 'delete' then format(put_step, scope_type, rows_select) else '' end
       || E'  return null;\nend',
       current_user);
-    execute format(
-      'create trigger %I after %s on %s referencing %s for each statement execute function bellwire_tracked.%I()',
-      'bellwire_members_' || operation,
-      operation,
-      table_name,
-      case operation
-        when 'insert' then 'new table as after_table'
-        when 'delete' then 'old table as before_table'
-        else 'old table as before_table new table as after_table'
-      end,
-      function_name);
+    perform bellwire.attach_tracked_function(table_name, 'bellwire_members_', operation, function_name);
   end loop;
   execute format(
     'select bellwire.put_members(%L, array(select (member)::bellwire.member_entry from (%s %s) as member))',
