@@ -15,26 +15,26 @@ as $$
 declare
   caller_id constant bigint := bellwire.current_user_id();
   least_rank constant integer := bellwire.role_rank(at_least);
-  mine record;
+  member_of bigint[];
+  runs bigint[];
 begin
-  for mine in
-    select membership.scope_id, membership.role
-    from bellwire.memberships as membership
-    where membership.user_id = caller_id
-      and exists (select from bellwire.users as me where me.id = caller_id and me.deactivated_at is null)
-  loop
-    if bellwire.role_rank(mine.role) >= least_rank then
-      return next mine.scope_id;
-    end if;
-    -- Few people run a workspace; the others are spared the look for what is in it.
-    if mine.role in ('owner', 'admin') then
-      return query
-        select scope.id
-        from bellwire.resources as root
-        join bellwire.resources as scope on scope.workspace_id = root.workspace_id and scope.scope_id = scope.id
-        where root.id = mine.scope_id and root.parent_id is null;
-    end if;
-  end loop;
+  select
+    array_agg(membership.scope_id) filter (where bellwire.role_rank(membership.role) >= least_rank),
+    array_agg(membership.scope_id) filter (where membership.role in ('owner', 'admin'))
+  into member_of, runs
+  from bellwire.users as me
+  join bellwire.memberships as membership on membership.user_id = me.id
+  where me.id = caller_id and me.deactivated_at is null;
+
+  return query select unnest(member_of);
+  -- Few people run a workspace; the others are spared the look for what is in it.
+  if runs is not null then
+    return query
+      select scope.id
+      from bellwire.resources as root
+      join bellwire.resources as scope on scope.workspace_id = root.workspace_id and scope.scope_id = scope.id
+      where root.id = any (runs) and root.parent_id is null;
+  end if;
 end
 $$;
 

@@ -4,17 +4,17 @@
 -- Rejected: an unconditional NOTIFY (1,300 writes/s against 4,900 at 48 clients), add_job in the transaction (700/s).
 -- Called by: triggers and rules, as bellwire_definer.
 -- Errors: none.
+-- Returns: whether this transaction carries the NOTIFY.
 create or replace function bellwire.wake(channel text)
-returns void
+returns boolean
 language plpgsql
 set search_path = ''
 as $$
 declare
   wake_locks constant integer := 7300; -- first half of the advisory key; the second is the channel
 begin
-  if pg_try_advisory_xact_lock(wake_locks, hashtext(channel)) then
-    perform pg_notify(channel, '');
-  end if;
+  -- One expression: a statement of its own would be planned and run as a query, at every write.
+  return case when pg_try_advisory_xact_lock(wake_locks, hashtext(channel)) then pg_notify(channel, '') is not null else false end;
 end
 $$;
 

@@ -1,43 +1,34 @@
--- Rule 100 of the inbox: a notification that is to be mailed gets its row in the outbox. write_notifications() has
--- decided that, where the preferences are at hand.
--- Called by: trigger _100_queue_email on bellwire.notifications, after each insert statement.
--- Errors: none; a failure lands in rule_failures.
+-- A notification that is to be mailed gets its row in the outbox. write_notifications() has decided which, where the
+-- preferences are at hand.
+-- Called by: write_notifications(), as bellwire_definer, for notifications it has just written.
+-- Errors: none; a failure lands in rule_failures, and the notifications stand.
+-- Returns: how many it queued.
 -- Source: reference 000, section 4 (defaults per kind); reference 003, "Email".
-create or replace function bellwire.queue_email()
-returns trigger
+create or replace function bellwire.queue_email(mailed_ids bigint[])
+returns bigint
 language plpgsql
-security definer
 set search_path = ''
 as $$
 declare
   queued_count bigint;
+  is_woken boolean;
   state text;
   message text;
   context text;
 begin
-  -- Most notifications are not mailed; then the block below, which is a subtransaction, is not begun.
-  if not exists (select from written as notification where notification.is_mailed) then
-    return null;
-  end if;
-  begin
-    insert into bellwire.email_outbox (notification_id)
-    select notification.id
-    from written as notification
-    where notification.is_mailed;
+  insert into bellwire.email_outbox (notification_id)
+  select mailed.id from unnest(mailed_ids) as mailed(id);
 
-    get diagnostics queued_count = row_count;
-    if queued_count > 0 then
-      perform bellwire.wake('bellwire_emails');
-    end if;
-  exception when others then
-    get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-    perform bellwire.fail_rule('queue_email', (select array_agg(id) from written), state, message, context);
-  end;
-  return null;
+  get diagnostics queued_count = row_count;
+  is_woken := bellwire.wake('bellwire_emails');
+  return queued_count;
+exception when others then
+  get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
+  perform bellwire.fail_rule('queue_email', mailed_ids, state, message, context);
+  return 0;
 end
 $$;
 
-comment on function bellwire.queue_email() is 'Rule 100 of the inbox: notifications to email_outbox.';
+comment on function bellwire.queue_email(bigint[]) is 'Notifications to email_outbox.';
 
-revoke all on function bellwire.queue_email() from public;
-grant execute on function bellwire.queue_email() to bellwire_owner;
+revoke all on function bellwire.queue_email(bigint[]) from public;

@@ -14,7 +14,7 @@ as $$
 declare
   chunk_size constant bigint := (select value from bellwire.settings where name = 'fanout_chunk');
   waiting bellwire.fan_out_queue;
-  event bellwire.fan_out_event;
+  event bellwire.rule_event;
   last_user_id bigint;
   done_count integer := 0;
   state text;
@@ -24,7 +24,7 @@ begin
   for waiting in
     select * from bellwire.fan_out_queue order by id limit max_chunks for update skip locked
   loop
-    event := jsonb_populate_record(null::bellwire.fan_out_event, waiting.event);
+    event := jsonb_populate_record(null::bellwire.rule_event, waiting.event);
     begin
       -- Only the first window is waited for, while no other is held; so two workers cannot wait for each other.
       last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size, done_count = 0);

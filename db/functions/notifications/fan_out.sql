@@ -1,42 +1,57 @@
--- Rule 300: tells the people. Only collects; tell_or_queue() decides where it is done, and which tell nobody.
--- Called by: trigger _300_fan_out on bellwire.activity_log, after each insert statement.
+-- Rule 300: tells the people, in this transaction or by the worker. To the worker goes a bulk change, a large audience,
+-- and an event whose 60-second window somebody else is writing at this moment: waiting for them would make one writer
+-- wait for another.
+-- Called by: record_activity(), as bellwire_definer.
 -- Errors: none; a failure lands in rule_failures.
+-- Returns: how many events it left to the worker.
 -- Source: reference 000, section 2, "Watcher fan-out".
-create or replace function bellwire.fan_out()
-returns trigger
+create or replace function bellwire.fan_out(events bellwire.rule_event[])
+returns bigint
 language plpgsql
-security definer
 set search_path = ''
 as $$
 declare
-  events bellwire.fan_out_event[];
+  audible bellwire.rule_event[] := events;
+  queued bellwire.rule_event[] := '{}';
+  is_bulk boolean := false;
+  event bellwire.rule_event;
+  is_woken boolean;
   state text;
   message text;
   context text;
 begin
-  begin
-    select array_agg(
-      row(
-        activity.id, activity.action, activity.actor_id, activity.workspace_id, activity.scope_id,
-        activity.resource_id, activity.metadata, activity.named_ids, false
-      )::bellwire.fan_out_event
-      order by activity.id
-    )
-    into events
-    from recorded as activity;
+  if cardinality(events) > 1 then
+    -- What tells nobody does not count. One event is not asked twice: tell_people() asks.
+    audible := array(
+      select told
+      from unnest(events) as told
+      where told.watcher_kind is not null or told.owner_kind is not null or told.named_ids is not null);
+    is_bulk := cardinality(audible) > (select value from bellwire.settings where name = 'sync_fanout_events');
+  end if;
+  if is_bulk then
+    queued := audible;
+  else
+    foreach event in array audible loop
+      if bellwire.tell_people(event, 0, null, false) is not null then
+        queued := queued || event;
+      end if;
+    end loop;
+  end if;
 
-    if events is not null then
-      perform bellwire.tell_or_queue(events);
-    end if;
-  exception when others then
-    get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-    perform bellwire.fail_rule('fan_out', (select array_agg(id) from recorded), state, message, context);
-  end;
-  return null;
+  if cardinality(queued) > 0 then
+    insert into bellwire.fan_out_queue (event)
+    select to_jsonb(waiting) from unnest(queued) as waiting;
+    is_woken := bellwire.wake('bellwire_fan_out');
+  end if;
+  return cardinality(queued);
+exception when others then
+  get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
+  perform bellwire.fail_rule('fan_out', bellwire.activity_ids(events), state, message, context);
+  return 0;
 end
 $$;
 
-comment on function bellwire.fan_out() is 'Rule 300: activity to notifications.';
+comment on function bellwire.fan_out(bellwire.rule_event[]) is
+  'Rule 300: tells the people of these events now, or leaves them to the worker.';
 
-revoke all on function bellwire.fan_out() from public;
-grant execute on function bellwire.fan_out() to bellwire_owner;
+revoke all on function bellwire.fan_out(bellwire.rule_event[]) from public;

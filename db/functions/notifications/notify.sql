@@ -63,12 +63,11 @@ begin
     from bellwire.write_notifications(
       row(
         array[recipient_id], kind, bellwire.current_user_id(), workspace_id, subject.scope_id, subject.id, null,
-        title, body, link_path, metadata, source_key
+        title, body, link_path, metadata, source_key,
+        (select root.id from bellwire.resources as root where root.workspace_id = notify.workspace_id and root.parent_id is null),
+        (select known.email_by_default from bellwire.notification_kinds as known where known.kind = notify.kind)
       )::bellwire.notification_draft
     ) as written;
-  if not found then
-    return query select null::bigint, false;
-  end if;
 end
 $$;
 

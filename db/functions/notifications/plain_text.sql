@@ -13,13 +13,15 @@ as $$
   select nullif(
     left(
       btrim(regexp_replace(
-        replace(replace(replace(replace(
-          regexp_replace(
+        case when strpos(value, '<') > 0 or strpos(value, '&') > 0 then
+          replace(replace(replace(replace(
             regexp_replace(
-              value,
-              '</?(?:p|div|br|hr|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|pre|section|article)(?:\s[^>]*|/)?>', ' ', 'gi'),
-            '</?[a-zA-Z!][^>]*>', '', 'g'),
-          '&nbsp;', ' '), '&quot;', '"'), '&#39;', ''''), '&amp;', '&'),
+              regexp_replace(
+                value,
+                '</?(?:p|div|br|hr|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|pre|section|article)(?:\s[^>]*|/)?>', ' ', 'gi'),
+              '</?[a-zA-Z!][^>]*>', '', 'g'),
+            '&nbsp;', ' '), '&quot;', '"'), '&#39;', ''''), '&amp;', '&')
+        else value end,
         '[[:cntrl:][:space:]]+', ' ', 'g')),
       max_length),
     '')

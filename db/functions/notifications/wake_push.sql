@@ -1,5 +1,5 @@
--- Trigger function: wakes the servers after notifications were written, counted up or read.
--- Called by: trigger _200_wake_push on bellwire.notifications, after each insert and update statement.
+-- Trigger function: wakes the servers after notifications were counted up or read.
+-- Called by: trigger _200_wake_push on bellwire.notifications, after each update statement.
 -- Errors: none.
 create or replace function bellwire.wake_push()
 returns trigger

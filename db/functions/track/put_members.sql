@@ -7,8 +7,8 @@ language sql
 security definer
 set search_path = ''
 as $$
-  insert into bellwire.memberships (scope_id, user_id, role)
-  select scope.id, entry.user_id, entry.role
+  insert into bellwire.memberships (scope_id, user_id, role, scope_type, scope_ref)
+  select scope.id, entry.user_id, entry.role, scope.type, scope.ref
   from unnest(entries) as entry
   join bellwire.resources as scope on scope.type = scope_type and scope.ref = entry.scope_ref
   on conflict (scope_id, user_id) do update set role = excluded.role

@@ -1,0 +1,92 @@
+-- The rules are called with what record_activity() has looked up once, instead of being triggers that each look it up
+-- again: starting a query costs more than running it, and half of a ruled write was that.
+drop trigger if exists _100_emit_webhooks on bellwire.activity_log;
+drop trigger if exists _200_auto_watch on bellwire.activity_log;
+drop trigger if exists _300_fan_out on bellwire.activity_log;
+drop trigger if exists _100_queue_email on bellwire.notifications;
+drop trigger if exists _200_wake_push on bellwire.notifications;
+drop trigger if exists _200_wake_push_update on bellwire.notifications;
+drop function if exists bellwire.emit_webhooks();
+drop function if exists bellwire.auto_watch();
+drop function if exists bellwire.fan_out();
+drop function if exists bellwire.tell_or_queue(bellwire.fan_out_event[]);
+drop function if exists bellwire.tell_people(bellwire.fan_out_event, bigint, bigint, boolean);
+drop function if exists bellwire.queue_email();
+drop function if exists bellwire.wake(text);
+
+set local role bellwire_owner;
+
+create type bellwire.rule_event as (
+  activity_id bigint,
+  action text,
+  actor_id bigint,
+  workspace_id bigint,
+  scope_id bigint,
+  excerpt text,
+  named_ids bigint[],
+  title text,
+  emits boolean,
+  auto_watch text,
+  verb text,
+  watcher_kind text,
+  owner_kind text,
+  named_kind text,
+  target_id bigint,
+  target_title text,
+  owner_id bigint,
+  audience bigint[],
+  link_path text
+);
+comment on type bellwire.rule_event is
+  'One thing that happened, with what the rules need to know of it. Without an activity it was not recorded (it '
+  'coalesced), and only the people it names are told. Queued as jsonb when the worker tells the people.';
+comment on column bellwire.rule_event.title is 'Of the resource it happened to.';
+comment on column bellwire.rule_event.target_id is 'Whose watchers and owner are meant: the resource, or its parent.';
+comment on column bellwire.rule_event.owner_id is 'Of the target.';
+comment on column bellwire.rule_event.audience is 'From the workspace down to the target: a watch on any of them covers it.';
+grant usage on type bellwire.rule_event to bellwire_definer;
+
+-- What waits in the queue is told as it would have been.
+update bellwire.fan_out_queue as queue
+set event = queue.event - 'names_only' - 'resource_id' - 'metadata' || jsonb_build_object(
+  'excerpt', queue.event #>> '{metadata,excerpt}',
+  'title', subject.title,
+  'verb', rule.verb,
+  'watcher_kind', case when not (queue.event ->> 'names_only')::boolean then rule.watcher_kind end,
+  'owner_kind', case when not (queue.event ->> 'names_only')::boolean then rule.owner_kind end,
+  'named_kind', rule.named_kind,
+  'target_id', target.id,
+  'target_title', target.title,
+  'owner_id', target.owner_id,
+  'audience', target.ancestors || target.id,
+  'link_path', subject.link_path)
+from bellwire.action_rules as rule
+cross join bellwire.resources as subject
+join bellwire.resources as target
+  on target.id = case rule.target when 'parent' then subject.parent_id else subject.id end
+where rule.action = queue.event ->> 'action' and subject.id = (queue.event ->> 'resource_id')::bigint;
+comment on column bellwire.fan_out_queue.event is 'A bellwire.rule_event.';
+
+drop type bellwire.fan_out_event;
+
+-- record_activity() and emit_webhooks() give the ids, so that what belongs together is known before it is written.
+grant usage on sequence bellwire.activity_log_id_seq, bellwire.webhook_events_id_seq to bellwire_definer;
+
+-- What a policy compares is the key of a scope; kept here, it costs no look-up of the registry per statement.
+alter table bellwire.memberships add scope_type text, add scope_ref text;
+update bellwire.memberships as membership
+set scope_type = scope.type, scope_ref = scope.ref
+from bellwire.resources as scope
+where scope.id = membership.scope_id;
+alter table bellwire.memberships
+  alter scope_type set not null,
+  alter scope_ref set not null,
+  add constraint memberships_scope_type_length check (char_length(scope_type) <= 63),
+  add constraint memberships_scope_ref_length check (char_length(scope_ref) between 1 and 255);
+comment on column bellwire.memberships.scope_type is 'Type of the scope, as in resources.';
+comment on column bellwire.memberships.scope_ref is 'Key of the scope in the application, as in resources.';
+
+-- notification_draft says whose workspace it is and whether the kind is mailed: its callers know both.
+alter type bellwire.notification_draft add attribute root_id bigint, add attribute email_by_default boolean;
+
+reset role;
