@@ -86,6 +86,19 @@ alter table bellwire.memberships
 comment on column bellwire.memberships.scope_type is 'Type of the scope, as in resources.';
 comment on column bellwire.memberships.scope_ref is 'Key of the scope in the application, as in resources.';
 
+drop index bellwire.notifications_window;
+create index notifications_window
+  on bellwire.notifications (hashint8extended(user_id, resource_id), (created_at at time zone 'utc') desc)
+  where resource_id is not null;
+comment on index bellwire.notifications_window is
+  'Serves the 60-second window of write_notifications(). A hashed key and a time in UTC, so that no plan can take the '
+  'inbox index for it: a busy watcher has thousands of rows of the last minute in there, and a plan kept from an empty '
+  'table read them all for each person.';
+
+create index users_deactivated on bellwire.users (id) where deactivated_at is not null;
+comment on index bellwire.users_deactivated is
+  'Serves write_notifications(): who of those to be told is gone, mostly nobody, without a look at each.';
+
 -- notification_draft says whose workspace it is and whether the kind is mailed: its callers know both.
 alter type bellwire.notification_draft add attribute root_id bigint, add attribute email_by_default boolean;
 

@@ -98,10 +98,10 @@ begin
     into named_ids, owner_ids, watcher_ids, told_count, last_user_id
     from chosen;
   end if;
-  if max_people is null and told_count > 1
-    and told_count > (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit')
-  then
-    return 0;
+  if max_people is null and told_count > 1 then
+    if told_count > (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit') then
+      return 0;
+    end if;
   end if;
 
   for rank in 1 .. 3 loop

@@ -3,11 +3,9 @@
 -- key, and within 60 seconds for the same person, kind and resource only by counting up the row that is there.
 -- One text, any number of people. Callers that may race for a window hold its lock (tell_people(), notify()); a row that its
 -- reader is marking at this moment is not waited for.
--- Joined by index only: a hash join would read all members of the scope to tell one of them, and a bitmap costs more to
--- set up than the row or two of the window. The people are keys of the membership index; joined from an unnest() they
--- cost a sixth more for ten thousand (195 against 167 ms, Postgres 18), and a plan kept from a small workspace reads
--- all its members for each. What hangs on a person is looked up in a LATERAL with OFFSET 0, or a plan kept from an empty
--- table would read everybody's.
+-- Looked up by index only. The people are keys of the membership index: joined from an unnest() they cost a sixth more
+-- for ten thousand (195 against 167 ms), and a plan kept from a small workspace reads all its members for each. What
+-- hangs on a person is a LATERAL with OFFSET 0: a hash join would read all members of the scope to tell one of them.
 -- Called by: tell_people() and notify(), as bellwire_definer.
 -- Errors: 23514 for a link or metadata out of bounds.
 -- Returns: the first of the rows that tell it, and whether it was written now; null and false when nobody is told. For
@@ -20,15 +18,14 @@ create or replace function bellwire.write_notifications(
 )
 language plpgsql
 set search_path = ''
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_bitmapscan = off
 as $$
 declare
   plain_title constant text := coalesce(bellwire.plain_text(draft.title, 255), 'Untitled');
   plain_body constant text := bellwire.plain_text(draft.body, 2000);
-  window_start constant timestamptz := now() - make_interval(
-    secs => (select setting.value from bellwire.settings as setting where setting.name = 'notification_window_seconds'));
+  -- In UTC, as the window's index has it: no other index can be taken for it.
+  window_start constant timestamp := (now() - make_interval(
+    secs => (select setting.value from bellwire.settings as setting where setting.name = 'notification_window_seconds'))
+    ) at time zone 'utc';
   present_ids bigint[]; -- rows that already tell it
   present_user_ids bigint[];
   mailed_ids bigint[];
@@ -50,13 +47,16 @@ begin
       workspace_id, scope_id, user_id, kind, actor_id, resource_id, activity_id,
       title, body, link_path, metadata, source_key, is_mailed, deleted_at)
     select
-      draft.workspace_id, draft.scope_id, person.id, draft.kind, draft.actor_id, draft.resource_id, draft.activity_id,
+      draft.workspace_id, draft.scope_id, membership.user_id, draft.kind, draft.actor_id, draft.resource_id, draft.activity_id,
       plain_title, plain_body, draft.link_path, coalesce(draft.metadata, '{}'), draft.source_key,
       coalesce(preference.email, draft.email_by_default), case when preference.in_app is false then now() end
     from bellwire.memberships as membership
-    join bellwire.users as person on person.id = membership.user_id and person.deactivated_at is null
-    left join bellwire.memberships as own
-      on own.scope_id = draft.scope_id and own.user_id = membership.user_id
+    left join lateral (
+      select inner_membership.user_id
+      from bellwire.memberships as inner_membership
+      where inner_membership.scope_id = draft.scope_id and inner_membership.user_id = membership.user_id
+      offset 0
+    ) as own on true
     left join lateral (
       select wish.in_app, wish.email
       from bellwire.notification_preferences as wish
@@ -67,6 +67,8 @@ begin
       and membership.user_id = any (draft.user_ids)
       and membership.user_id is distinct from draft.actor_id
       and (present_user_ids is null or membership.user_id <> all (present_user_ids))
+      and membership.user_id <> all (array(
+        select gone.id from bellwire.users as gone where gone.id = any (draft.user_ids) and gone.deactivated_at is not null))
       and (preference.in_app is not false or coalesce(preference.email, draft.email_by_default))
       and (
         draft.scope_id is null
@@ -78,8 +80,8 @@ begin
         select
         from bellwire.notifications as earlier
         where hashint8extended(earlier.user_id, earlier.resource_id) = hashint8extended(membership.user_id, draft.resource_id)
-          and earlier.created_at > window_start
-          and earlier.user_id = membership.user_id
+          and earlier.created_at at time zone 'utc' > window_start
+          and earlier.user_id is not distinct from membership.user_id -- "=" would offer the inbox's index
           and earlier.resource_id = draft.resource_id
           and earlier.kind = draft.kind
         offset 0
@@ -98,7 +100,7 @@ begin
     from bellwire.notifications as earlier
     where hashint8extended(earlier.user_id, earlier.resource_id)
         = any (array(select hashint8extended(named.user_id, draft.resource_id) from unnest(draft.user_ids) as named(user_id)))
-      and earlier.created_at > window_start
+      and earlier.created_at at time zone 'utc' > window_start
       and earlier.resource_id = draft.resource_id
       and earlier.kind = draft.kind
       and earlier.user_id is distinct from draft.actor_id

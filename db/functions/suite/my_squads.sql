@@ -15,6 +15,7 @@ declare
   caller_id constant bigint := bellwire.current_user_id();
   least_rank constant integer := bellwire.role_rank(at_least);
   squad_ids bigint[];
+  squad_id bigint;
   runs_any boolean;
 begin
   -- Every statement on a table of the suite asks this three times, so members get it without a look at the registry.
@@ -34,8 +35,11 @@ begin
       where scope.id = any (array(select bellwire.my_scopes(at_least)))
         and scope.type = 'squad'
         and scope.deleted_at is null;
-  else
-    return query select unnest(squad_ids);
+  elsif squad_ids is not null then
+    -- One by one: a query of its own to unnest them costs more.
+    foreach squad_id in array squad_ids loop
+      return next squad_id;
+    end loop;
   end if;
 end
 $$;
