@@ -13,6 +13,7 @@ drop function if exists bellwire.tell_or_queue(bellwire.fan_out_event[]);
 drop function if exists bellwire.tell_people(bellwire.fan_out_event, bigint, bigint, boolean);
 drop function if exists bellwire.queue_email();
 drop function if exists bellwire.wake(text);
+drop function if exists bellwire.record_activity(bellwire.activity_draft[]);
 
 set local role bellwire_owner;
 

@@ -4,9 +4,10 @@
 -- Rejected: the rules as triggers of activity_log. Each looked up the same rows again; it took half as long again.
 -- Called by: the functions track() generates and log_activity(), as bellwire_definer.
 -- Errors: none of its own.
+-- Returns: how many events it handed to the rules, null for none.
 -- Source: reference 000, section 2.
 create or replace function bellwire.record_activity(drafts bellwire.activity_draft[])
-returns void
+returns integer
 language plpgsql
 security definer
 set search_path = ''
@@ -15,7 +16,7 @@ declare
   events bellwire.rule_event[];
   is_emitted boolean;
   is_watched boolean;
-  done_count bigint;
+  failed_count integer;
 begin
   with placed as materialized (
     select
@@ -80,16 +81,11 @@ begin
   into events, is_emitted, is_watched
   from event;
 
-  -- Assigned, because PERFORM would plan and run a query to call them.
-  if is_emitted then
-    done_count := bellwire.emit_webhooks(events);
-  end if;
-  if is_watched then
-    done_count := bellwire.auto_watch(events);
-  end if;
   if events is not null then
-    done_count := bellwire.fan_out(events);
+    -- Assigned, because PERFORM would plan and run a query to call it.
+    failed_count := bellwire.apply_rules(events, is_emitted, is_watched);
   end if;
+  return cardinality(events);
 end
 $$;
 

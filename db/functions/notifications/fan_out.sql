@@ -1,8 +1,8 @@
 -- Rule 300: tells the people, in this transaction or by the worker. To the worker goes a bulk change, a large audience,
 -- and an event whose 60-second window somebody else is writing at this moment: waiting for them would make one writer
 -- wait for another.
--- Called by: record_activity(), as bellwire_definer.
--- Errors: none; a failure lands in rule_failures.
+-- Called by: apply_rules(), as bellwire_definer.
+-- Errors: none of its own.
 -- Returns: how many events it left to the worker.
 -- Source: reference 000, section 2, "Watcher fan-out".
 create or replace function bellwire.fan_out(events bellwire.rule_event[])
@@ -16,9 +16,6 @@ declare
   is_bulk boolean := false;
   event bellwire.rule_event;
   is_woken boolean;
-  state text;
-  message text;
-  context text;
 begin
   if cardinality(events) > 1 then
     -- What tells nobody does not count. One event is not asked twice: tell_people() asks.
@@ -44,10 +41,6 @@ begin
     is_woken := bellwire.wake('bellwire_fan_out');
   end if;
   return cardinality(queued);
-exception when others then
-  get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-  perform bellwire.fail_rule('fan_out', bellwire.activity_ids(events), state, message, context);
-  return 0;
 end
 $$;
 

@@ -1,8 +1,8 @@
 -- Rule 100: writes the outbox. An event row only where an enabled subscription matches by workspace and type, with its
 -- deliveries, in the transaction of the change. No writer waits for another: numbers are given later, by the sequencer,
 -- which also builds the body. Of what the body needs, only the title can change until then, so only it is copied.
--- Called by: record_activity(), as bellwire_definer.
--- Errors: none; a failure lands in rule_failures.
+-- Called by: apply_rules(), as bellwire_definer.
+-- Errors: none of its own.
 -- Returns: how many deliveries it wrote.
 -- Source: reference 000, section 2a.
 create or replace function bellwire.emit_webhooks(events bellwire.rule_event[])
@@ -13,9 +13,6 @@ as $$
 declare
   delivery_count bigint;
   is_woken boolean;
-  state text;
-  message text;
-  context text;
 begin
   with matched as materialized (
     select
@@ -44,10 +41,6 @@ begin
     is_woken := bellwire.wake('bellwire_webhooks');
   end if;
   return delivery_count;
-exception when others then
-  get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-  perform bellwire.fail_rule('emit_webhooks', bellwire.activity_ids(events), state, message, context);
-  return 0;
 end
 $$;
 

@@ -1,6 +1,6 @@
 -- Rule 200: whoever creates, edits or comments starts watching. Never over a manual watch and never over a mute.
--- Called by: record_activity(), as bellwire_definer.
--- Errors: none; a failure lands in rule_failures.
+-- Called by: apply_rules(), as bellwire_definer.
+-- Errors: none of its own.
 -- Returns: how many watches it wrote.
 -- Source: reference 000, section 2, "Auto-watch".
 create or replace function bellwire.auto_watch(events bellwire.rule_event[])
@@ -10,9 +10,6 @@ set search_path = ''
 as $$
 declare
   watch_count bigint;
-  state text;
-  message text;
-  context text;
 begin
   insert into bellwire.watches (resource_id, user_id, source)
   select event.target_id, event.actor_id, event.auto_watch
@@ -22,10 +19,6 @@ begin
 
   get diagnostics watch_count = row_count;
   return watch_count;
-exception when others then
-  get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-  perform bellwire.fail_rule('auto_watch', bellwire.activity_ids(events), state, message, context);
-  return 0;
 end
 $$;
 
