@@ -62,8 +62,8 @@ t.test('a worker on a full disk', { skip: noFullDevice }, async (t) => {
 
   t.test('no room for jobs: the work is done without the queue', async (t) => {
     const { database, stage, lines, logger } = await open(t);
-    await startWorker(t, { databaseUrl: database.workerUrl, pollSeconds: POLL_SECONDS, logger });
     const free = await fillDisk(database, 'graphile_worker._private_jobs');
+    await startWorker(t, { databaseUrl: database.workerUrl, pollSeconds: POLL_SECONDS, logger });
     await until('a job could not be added, and people are told all the same', async () => {
       await database.admin.query('delete from bellwire.notifications');
       await comment(database, stage);
