@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+
+/** Shrinking a failure asks the database again and again; after this it shows what it has. */
+const SHRINK_LIMIT_MS = 60_000;
+
+/**
+ * Holds a property for a fixed number of sequences of steps. A failure names the seed; with
+ * `PROPERTY_SEED` set to it, `npm test -- <file>` makes the very same sequences again.
+ */
+export async function holdsForAll<Step>(
+  step: fc.Arbitrary<Step>,
+  options: { runs: number; maxSteps: number },
+  run: (steps: Step[]) => Promise<void>,
+): Promise<void> {
+  const seed = Number(process.env.PROPERTY_SEED);
+  const steps = fc.array(step, { minLength: 1, maxLength: options.maxSteps, size: 'max' });
+  await fc.assert(fc.asyncProperty(steps, run), {
+    numRuns: options.runs,
+    interruptAfterTimeLimit: SHRINK_LIMIT_MS,
+    ...(process.env.PROPERTY_SEED ? { seed } : {}),
+  });
+}
