@@ -4,7 +4,7 @@ import t from 'tap';
 import { createStage, type Stage } from '../fixtures.ts';
 import { holdsForAll } from './property.ts';
 
-const RUNS = 40;
+const RUNS = 60;
 const MAX_STEPS = 24;
 const PEOPLE = 3;
 const DOCUMENTS = 2;
@@ -20,7 +20,7 @@ const document = fc.integer({ min: 1, max: DOCUMENTS });
 
 const step = fc.oneof(
   {
-    weight: 4,
+    weight: 8,
     arbitrary: fc.record({
       do: fc.constant('watch' as const),
       person,
