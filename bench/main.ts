@@ -6,11 +6,16 @@
  */
 import { parseArgs } from 'node:util';
 import { openBenchDatabase } from './database.ts';
+import { bulkWrite } from './figures/bulk-write.ts';
 import { fanout } from './figures/fanout.ts';
 import { ruledWrite } from './figures/ruled-write.ts';
 import type { Figure, Measurement } from './measure.ts';
 
-const FIGURES: Record<string, Figure> = { fanout, 'ruled-write': ruledWrite };
+const FIGURES: Record<string, Figure> = {
+  fanout,
+  'ruled-write': ruledWrite,
+  'bulk-write': bulkWrite,
+};
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
