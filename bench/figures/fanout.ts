@@ -39,7 +39,7 @@ export async function fanout(
       ...common,
       against: 'a bare insert of the same rows',
       ratio: rounded(bare / ruled),
-      goal: 0.5,
+      goal: 0.7,
     },
     {
       ...common,
