@@ -59,6 +59,41 @@ t.test('unwatching and muting wait for no fan-out, and none for them', async (t)
   t.strictSame(await ruleFailures(stage), []);
 });
 
+t.test('losing access waits for no fan-out, and shows nothing of what it told', async (t) => {
+  const stage = await createStage(t);
+  const { owner, member, colleague } = stage.people;
+  const REMOVE = 'select from api.remove_squad_member($1, $2)';
+  const inbox = () => stage.by(colleague, 'select from api.list_notifications()');
+  await stage.watch(colleague, 'log', stage.documentId);
+
+  t.test('a fan-out is open', async (t) => {
+    const held = await hold(stage, member);
+    await held.query(COMMENT, [stage.documentId]);
+    await withoutWaiting(stage, owner, REMOVE, [stage.squadId, colleague]);
+    await held.end('commit');
+    t.equal(await tellings(stage, colleague, stage.documentId), 1);
+    t.strictSame(await inbox(), []);
+  });
+
+  t.test('the removal is open', async (t) => {
+    await stage.by(owner, "select api.add_squad_member($1, $2, 'member')", [
+      stage.squadId,
+      colleague,
+    ]);
+    await stage.clearMail();
+    const held = await hold(stage, owner);
+    await held.query(REMOVE, [stage.squadId, colleague]);
+    await withoutWaiting(stage, member, COMMENT, [stage.documentId]);
+    t.equal((await inbox()).length, 1, 'until it is committed');
+    await held.end('commit');
+    t.strictSame(await inbox(), []);
+    await stage.ageNotifications(61);
+    await stage.comment(member, stage.documentId, 'later');
+    t.equal(await tellings(stage, colleague, stage.documentId), 1, 'and no other is written');
+  });
+  t.strictSame(await ruleFailures(stage), []);
+});
+
 t.test('an event in the queue reaches who watches when it is told', async (t) => {
   const stage = await createStage(t);
   const { member, colleague, guest } = stage.people;
