@@ -4,7 +4,7 @@ import t from 'tap';
 import { createStage, type Stage } from '../fixtures.ts';
 import { holdsForAll } from './property.ts';
 
-const RUNS = 60;
+const RUNS = 40;
 const MAX_STEPS = 24;
 const PEOPLE = 3;
 const DOCUMENTS = 2;
