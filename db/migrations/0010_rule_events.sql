@@ -47,7 +47,11 @@ comment on column bellwire.rule_event.owner_id is 'Of the target.';
 comment on column bellwire.rule_event.audience is 'From the workspace down to the target: a watch on any of them covers it.';
 grant usage on type bellwire.rule_event to bellwire_definer;
 
--- What waits in the queue is told as it would have been.
+-- What waits in the queue is told as it would have been. (Row security is forced on owners, too: it would hide the rows.)
+alter table bellwire.fan_out_queue no force row level security;
+alter table bellwire.action_rules no force row level security;
+alter table bellwire.resources no force row level security;
+alter table bellwire.memberships no force row level security;
 update bellwire.fan_out_queue as queue
 set event = queue.event - 'names_only' - 'resource_id' - 'metadata' || jsonb_build_object(
   'excerpt', queue.event #>> '{metadata,excerpt}',
@@ -70,6 +74,10 @@ comment on column bellwire.fan_out_queue.event is 'A bellwire.rule_event.';
 
 drop type bellwire.fan_out_event;
 
+-- Registry rows go only with their workspace, and sweep_workspaces() takes the entries along. The check of this key took a
+-- fifth of an UPDATE of ten thousand tracked rows.
+alter table bellwire.activity_log drop constraint activity_log_resource_fkey;
+
 -- record_activity() and emit_webhooks() give the ids, so that what belongs together is known before it is written.
 grant usage on sequence bellwire.activity_log_id_seq, bellwire.webhook_events_id_seq to bellwire_definer;
 
@@ -79,6 +87,10 @@ update bellwire.memberships as membership
 set scope_type = scope.type, scope_ref = scope.ref
 from bellwire.resources as scope
 where scope.id = membership.scope_id;
+alter table bellwire.fan_out_queue force row level security;
+alter table bellwire.action_rules force row level security;
+alter table bellwire.resources force row level security;
+alter table bellwire.memberships force row level security;
 alter table bellwire.memberships
   alter scope_type set not null,
   alter scope_ref set not null,

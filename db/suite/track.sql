@@ -50,7 +50,8 @@ select bellwire.track('suite.logs', 'log',
     {"on": "update", "of": ["restored_at"], "action": "log.restore",
      "metadata": {"title": "new.title", "parent_id": "new.parent_id", "version_id": "new.restored_from_id"},
      "names": "bellwire.mentioned_ids(new.html, old.html)"},
-    {"on": "delete", "action": "log.delete", "resource": "parent",
+    {"on": "delete", "when": "exists (select from suite.archives as archive where archive.id = old.archive_id)",
+     "action": "log.delete", "resource": "parent",
      "metadata": {"log_id": "old.id", "title": "old.title", "parent_id": "old.parent_id"}}
   ]');
 

@@ -56,51 +56,29 @@ t.test('a full disk', { skip: noFullDevice }, async (t) => {
     });
   });
 
-  /** Where a rule writes: what sets it off, and the name under which it fails. */
-  const outboxes: { table: string; write: () => Promise<Answer>; rule: string }[] = [
-    { table: 'bellwire.activity_log', write: comment, rule: 'track suite.comments' },
-    { table: 'bellwire.watches', write: comment, rule: 'auto_watch' },
-    { table: 'bellwire.notifications', write: comment, rule: 'fan_out' },
-    { table: 'bellwire.email_outbox', write: comment, rule: 'queue_email' },
-    { table: 'bellwire.webhook_events', write: () => rename(stage), rule: 'emit_webhooks' },
-    { table: 'bellwire.webhook_deliveries', write: () => rename(stage), rule: 'emit_webhooks' },
+  /** Where a rule writes, and what sets it off. */
+  const outboxes: { table: string; write: () => Promise<Answer> }[] = [
+    { table: 'bellwire.activity_log', write: comment },
+    { table: 'bellwire.watches', write: comment },
+    { table: 'bellwire.notifications', write: comment },
+    { table: 'bellwire.email_outbox', write: comment },
+    { table: 'bellwire.webhook_events', write: () => rename(stage) },
+    { table: 'bellwire.webhook_deliveries', write: () => rename(stage) },
   ];
 
-  for (const { table, write, rule } of outboxes) {
-    t.test(`a rule that has no room (${table}) costs nobody the change`, async (t) => {
+  for (const { table, write } of outboxes) {
+    t.test(`no room for what a rule writes (${table}): no half of a change`, async (t) => {
       await settle(stage);
       const free = await fillDisk(database, table);
       const before = await contents(stage);
-      const answer = await write();
-      t.ok(answer.status < 300, `${answer.status} ${answer.text}`);
-      t.match(await failures(stage), [{ rule, sqlstate: '53100' }], 'it is noted');
-      const after = await contents(stage);
-      t.equal(after[table], 0);
-      // What comes earlier in the path or beside it; nobody is mailed of what is not in the inbox.
-      for (const other of expected(table)) {
-        t.ok((after[other] ?? 0) > (before[other] ?? 0), `its sibling did its own: ${other}`);
-      }
+      refusedWhole(t, await write(), table);
+      t.strictSame(await contents(stage), before, 'not a row is anywhere, nor a failure noted');
       await free();
-      await settle(stage);
-      t.ok((await write()).status < 300);
-      t.strictSame(await failures(stage), [], 'with room there is no failure');
+      t.ok((await write()).status < 300, 'with room the same works');
       t.ok(((await contents(stage))[table] ?? 0) > 0);
+      t.equal((await contents(stage))['bellwire.rule_failures'], 0);
     });
   }
-
-  t.test('where the failure cannot be noted either, the write is refused as a whole', async (t) => {
-    for (const { table, write } of outboxes) {
-      await settle(stage);
-      const freeOutbox = await fillDisk(database, table);
-      const freeFailures = await fillDisk(database, 'bellwire.rule_failures');
-      const before = await contents(stage);
-      refusedWhole(t, await write(), table);
-      t.strictSame(await contents(stage), before, `${table}: not a row is anywhere`);
-      await freeFailures();
-      await freeOutbox();
-      t.ok((await write()).status < 300, `${table}: with room the same works`);
-    }
-  });
 
   t.test('signing in, which writes a session', async (t) => {
     const signIn = () => anonymous.post('/api/login', { email: member.email, password: PASSWORD });
@@ -133,32 +111,9 @@ async function contents({ database }: Stage): Promise<Record<string, number>> {
   return rows[0] ?? {};
 }
 
-async function failures({ database }: Stage) {
-  const { rows } = await database.admin.query(
-    'select rule, sqlstate from bellwire.rule_failures order by id',
-  );
-  return rows;
-}
-
 /** Nothing is noted, watched by the member, or within a window. */
 async function settle({ database }: Stage): Promise<void> {
   await database.admin.query('delete from bellwire.rule_failures');
   await database.admin.query("delete from bellwire.watches where source = 'auto_comment'");
   await database.admin.query('delete from bellwire.notifications');
-}
-
-/** The tables that get a row all the same when there is no room in this one. */
-function expected(table: string): string[] {
-  switch (table) {
-    case 'bellwire.activity_log':
-      return ['suite.comments'];
-    case 'bellwire.watches':
-      return ['suite.comments', 'bellwire.activity_log', 'bellwire.email_outbox'];
-    case 'bellwire.notifications':
-      return ['suite.comments', 'bellwire.activity_log', 'bellwire.watches'];
-    case 'bellwire.email_outbox':
-      return ['suite.comments', 'bellwire.watches', 'bellwire.notifications'];
-    default:
-      return ['bellwire.activity_log'];
-  }
 }

@@ -16,6 +16,7 @@ declare
   events bellwire.rule_event[];
   is_emitted boolean;
   is_watched boolean;
+  is_told boolean;
   failed_count integer;
 begin
   with placed as materialized (
@@ -77,13 +78,15 @@ begin
     from placed
     where activity_id is not null or named_ids is not null
   )
-  select array_agg(event::bellwire.rule_event), bool_or(event.emits), bool_or(event.auto_watch is not null)
-  into events, is_emitted, is_watched
+  select
+    array_agg(event::bellwire.rule_event), bool_or(event.emits), bool_or(event.auto_watch is not null),
+    bool_or(event.watcher_kind is not null or event.owner_kind is not null or event.named_ids is not null)
+  into events, is_emitted, is_watched, is_told
   from event;
 
   if events is not null then
     -- Assigned, because PERFORM would plan and run a query to call it.
-    failed_count := bellwire.apply_rules(events, is_emitted, is_watched);
+    failed_count := bellwire.apply_rules(events, is_emitted, is_watched, is_told);
   end if;
   return cardinality(events);
 end

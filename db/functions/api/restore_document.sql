@@ -18,8 +18,15 @@ begin
   end if;
   update suite.logs as changed
   set html = restored.html, restored_from_id = restored.id, restored_at = clock_timestamp()
-  where changed.id = restore_document.id;
-  if not found then
+  where changed.id = restore_document.id and changed.html <> restored.html;
+  -- Where the document says already what the version says, nothing happens; who may not change it is told so all the same.
+  if not found and not exists (
+    select
+    from suite.logs as same
+    where same.id = restore_document.id
+      and same.html = restored.html
+      and same.squad_id in (select suite.my_squads('member'))
+  ) then
     perform suite.refuse_invisible(
       'document', exists (select from suite.logs as seen where seen.id = restore_document.id));
   end if;

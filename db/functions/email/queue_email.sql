@@ -1,7 +1,7 @@
 -- A notification that is to be mailed gets its row in the outbox. write_notifications() has decided which, where the
 -- preferences are at hand.
 -- Called by: write_notifications(), as bellwire_definer, for notifications it has just written.
--- Errors: none; a failure lands in rule_failures, and the notifications stand.
+-- Errors: those of is_outage(); another failure lands in rule_failures, and the notifications stand.
 -- Returns: how many it queued.
 -- Source: reference 000, section 4 (defaults per kind); reference 003, "Email".
 create or replace function bellwire.queue_email(mailed_ids bigint[])
@@ -23,6 +23,9 @@ begin
   is_woken := bellwire.wake('bellwire_emails');
   return queued_count;
 exception when others then
+  if bellwire.is_outage(sqlstate) then
+    raise;
+  end if;
   get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
   perform bellwire.fail_rule('queue_email', mailed_ids, state, message, context);
   return 0;

@@ -30,7 +30,7 @@ begin
       last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size, done_count = 0);
     exception when others then
       get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
-      if state ~ '^(40|53|55|57|58)' then
+      if bellwire.is_outage(state) or state ~ '^(40|55)' then
         raise; -- the server's trouble, not the event's: it stays in the queue
       end if;
       perform bellwire.fail_rule('drain_fan_out', array[event.activity_id], state, message, context);

@@ -1,6 +1,6 @@
 -- Rule 300: tells the people, in this transaction or by the worker. To the worker goes a bulk change, a large audience,
 -- and an event whose 60-second window somebody else is writing at this moment: waiting for them would make one writer
--- wait for another.
+-- wait for another. (Nor can a transaction that keeps its snapshot tell how the window is now.)
 -- Called by: apply_rules(), as bellwire_definer.
 -- Errors: none of its own.
 -- Returns: how many events it left to the worker.
@@ -25,7 +25,8 @@ begin
       where told.watcher_kind is not null or told.owner_kind is not null or told.named_ids is not null);
     is_bulk := cardinality(audible) > (select value from bellwire.settings where name = 'sync_fanout_events');
   end if;
-  if is_bulk then
+  if is_bulk or current_setting('transaction_isolation') <> 'read committed' then
+    -- A transaction that keeps its snapshot does not see the window as it is now; the worker does.
     queued := audible;
   else
     foreach event in array audible loop

@@ -15,11 +15,13 @@ as $$
       btrim(regexp_replace(
         case when strpos(value, '<') > 0 or strpos(value, '&') > 0 then
           replace(replace(replace(replace(
-            regexp_replace(
+            regexp_replace(regexp_replace(
               regexp_replace(
                 value,
                 '</?(?:p|div|br|hr|li|ul|ol|h[1-6]|tr|td|th|table|blockquote|pre|section|article)(?:\s[^>]*|/)?>', ' ', 'gi'),
               '</?[a-zA-Z!][^>]*>', '', 'g'),
+              -- What is left open, or came together only now, is no tag either.
+              '<(?=[/a-zA-Z!])', '', 'g'),
             '&nbsp;', ' '), '&quot;', '"'), '&#39;', ''''), '&amp;', '&')
         else value end,
         '[[:cntrl:][:space:]]+', ' ', 'g')),

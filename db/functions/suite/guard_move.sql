@@ -2,7 +2,7 @@
 -- descendants. The walk and the update run under a lock on the archive, so that moves in one archive take turns and
 -- two opposite moves at once cannot both pass. (That the parent is in the same archive is a foreign key.)
 -- Called by: trigger _200_guard_move on suite.logs, before insert or update of parent_id or archive_id.
--- Errors: 22023 with detail bad_parent.
+-- Errors: 22023 with detail bad_parent; 22023 in a REPEATABLE READ transaction.
 -- Source: reference 000, section 2, "log.move".
 create or replace function suite.guard_move()
 returns trigger
@@ -14,7 +14,14 @@ begin
   if new.parent_id is null then
     return new;
   end if;
-  perform from suite.archives as archive where archive.id = new.archive_id for no key update;
+  -- A new document is nobody's ancestor; only a move can close a circle.
+  if tg_op = 'UPDATE' then
+    if current_setting('transaction_isolation') = 'repeatable read' then
+      raise exception 'documents are not moved in a REPEATABLE READ transaction'
+        using errcode = '22023', hint = 'It would not see a move that was made meanwhile; use READ COMMITTED or SERIALIZABLE.';
+    end if;
+    perform from suite.archives as archive where archive.id = new.archive_id for no key update;
+  end if;
   if not exists (
     select from suite.logs as parent where parent.id = new.parent_id and parent.archive_id = new.archive_id
   ) then

@@ -56,6 +56,7 @@ begin
     'begin\n%s'
     '  return null;\n'
     'exception when others then\n'
+    '  if bellwire.is_outage(sqlstate) then raise; end if;\n'
     '  get stacked diagnostics bellwire_state = returned_sqlstate, bellwire_message = message_text,\n'
     '    bellwire_context = pg_exception_context;\n'
     '  perform bellwire.fail_rule(%L, null, bellwire_state, bellwire_message, bellwire_context);\n'

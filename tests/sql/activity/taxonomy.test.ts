@@ -159,6 +159,19 @@ t.test('a deletion is recorded once per row that really went', async (t) => {
   t.ok(both.every((row) => row.action === 'log.delete' && row.type === 'archive'));
 });
 
+t.test('what goes along with its archive is not deleted one by one', async (t) => {
+  const stage = await createStage(t);
+  const { owner } = stage.people;
+  await fresh(stage, 'Child', await fresh(stage, 'Parent'));
+  const gone = await stage.recorded(() =>
+    stage.by(owner, 'select api.delete_archive($1)', [stage.archiveId]),
+  );
+  t.strictSame(
+    gone.map((row) => row.action),
+    ['archive.delete'],
+  );
+});
+
 t.test('documents: publish and restore, and the end of a version', async (t) => {
   const stage = await createStage(t);
   const { owner, member } = stage.people;

@@ -10,10 +10,11 @@ async function setUp(t: Parameters<typeof createStage>[0]) {
   const comment = await stage.comment(member, id, 'Noted');
   const resolved = await stage.comment(member, id, 'Done');
   await stage.by(member, 'select from api.resolve_comment($1)', [resolved]);
-  await stage.by(owner, "select from api.publish_document($1, 'v1')", [id]);
+  const [published] = await stage.by(owner, "select id from api.publish_document($1, 'v1')", [id]);
+  const version = published?.id as number;
   await stage.by(owner, 'select from api.invite_to_squad($1, $2)', [stage.squadId, outsider]);
   await stage.clearMail();
-  return { stage, parent, id, comment, resolved };
+  return { stage, parent, id, comment, resolved, version };
 }
 
 /** What was recorded, told, sent to receivers or noted as a failure. */
@@ -33,11 +34,12 @@ async function effects(stage: Stage, change: () => Promise<unknown>) {
 const NOTHING = { actions: [], told: 0, failures: [] };
 
 t.test('the same again through the functions is nothing', async (t) => {
-  const { stage, parent, id, comment, resolved } = await setUp(t);
+  const { stage, parent, id, comment, resolved, version } = await setUp(t);
   const { owner, member, outsider } = stage.people;
   const same: [string, number, string, unknown[]][] = [
     ['the text', owner, 'select from api.save_document($1, $2)', [id, '<p>Text</p>']],
     ['the title', owner, 'select from api.rename_document($1, $2)', [id, 'Child']],
+    ['the version', owner, 'select from api.restore_document($1, $2)', [id, version]],
     ['the parent', owner, 'select from api.move_document($1, $2)', [id, parent]],
     ['the name', owner, 'select from api.rename_archive($1, $2)', [stage.archiveId, 'Notes']],
     ['the words', member, 'select from api.edit_comment($1, $2)', [comment, 'Noted']],
@@ -58,6 +60,12 @@ t.test('the same again through the functions is nothing', async (t) => {
     stage.by(owner, 'select from api.rename_document($1, $2)', [id, 'Grown']),
   );
   t.strictSame(actions, ['log.rename'], 'and something else is something');
+
+  await stage.save(member, id, '<p>Other</p>');
+  const restored = await effects(stage, () =>
+    stage.by(owner, 'select from api.restore_document($1, $2)', [id, version]),
+  );
+  t.strictSame(restored.actions, ['log.restore'], 'as is the version once the text is another');
 });
 
 t.test('the same again, or of no row, in plain SQL is nothing', async (t) => {

@@ -112,3 +112,26 @@ t.test('a new document below one that is being moved below it, or deleted', asyn
   t.match(code, /^(22023|23503)$/, 'a parent that is gone is none');
   t.equal(await stage.value('select count(*) from suite.logs where parent_id = $1', [parent]), 0);
 });
+
+t.test('a move that could not see another one is refused', async (t) => {
+  const stage = await createStage(t);
+  const [first, second] = await documents(stage, 2);
+  const move = async (level: string) => {
+    const client = await stage.database.admin.connect();
+    try {
+      await client.query(`begin isolation level ${level}`);
+      await client.query('update suite.logs set parent_id = $2 where id = $1', [first, second]);
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback');
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
+  await t.rejects(move('repeatable read'), { code: '22023', message: /REPEATABLE READ/ });
+  await move('serializable');
+  t.match(await stage.look('select parent_id from suite.logs where id = $1', [first]), [
+    { parent_id: second },
+  ]);
+});

@@ -31,6 +31,7 @@ t.test('five actions tell the watchers, each by its kind', async (t) => {
     [version] = await stage.by(member, 'select id from api.publish_document($1, $2)', [id, 'v1']);
   });
   t.match(published, [{ kind: 'watched_publish', title: 'Mats Member published “Tides”' }]);
+  await stage.save(member, id, 'newer');
   t.match(
     await told(() =>
       stage.by(member, 'select api.restore_document($1, $2)', [id, (version as { id: number }).id]),

@@ -130,6 +130,22 @@ t.test('what is missing or out of bounds', async (t) => {
   t.equal(await stage.value('select count(*) from bellwire.notifications'), 1, 'nothing written');
 });
 
+t.test('no tag comes together from what is left of others', async (t) => {
+  const stage = await createStage(t);
+  for (const [given, stored] of [
+    ['<<b>script>alert(1)<<b>/script>', 'script>alert(1)/script>'],
+    ['<scr<script>ipt>', 'ipt>'],
+    ['open <img src=x', 'open img src=x'],
+    ['3 < 4 and <5', '3 < 4 and <5'],
+  ]) {
+    const { rows } = await stage.database.admin.query(
+      'select bellwire.plain_text($1, 255) as text',
+      [given],
+    );
+    t.equal(rows[0].text, stored);
+  }
+});
+
 t.test('title and body are plain text, cut at 255 and 2000', async (t) => {
   const stage = await createStage(t);
   const { id } = await notify(stage, {
