@@ -60,6 +60,13 @@ export interface ClaimedEmail {
 
 export type EmailResult = 'sent' | 'transient' | 'permanent' | 'uncertain';
 
+interface PrunedBatch {
+  deleted: number;
+  /** Rows that something else holds fast; the reason is in rule_failures. */
+  refused: number;
+  next: unknown;
+}
+
 interface Backlog {
   what: string;
   waiting: number;
@@ -208,9 +215,20 @@ export class WorkerDatabase {
     return this.#value('select bellwire.drain_fan_out($1) as value', [maxChunks]);
   }
 
-  /** Deletes one batch of what is past its retention; returns how many rows went. */
-  async prune(maxCount: number): Promise<{ what: string; deleted: number }[]> {
-    return this.#rows('select what, deleted from bellwire.prune($1)', [maxCount]);
+  /** What retention deletes, in the order in which it is to be done. */
+  async retentions(): Promise<string[]> {
+    const rows = await this.#rows<{ what: string }>('select what from bellwire.retentions()', []);
+    return rows.map(({ what }) => what);
+  }
+
+  /** Deletes one batch; `next` says where to go on and is null when nothing is left. */
+  async pruneBatch(what: string, maxCount: number, after: unknown): Promise<PrunedBatch> {
+    const [batch] = await this.#rows<PrunedBatch>(
+      'select deleted, refused, next from bellwire.prune_batch($1, $2, $3)',
+      [what, maxCount, after === null ? null : JSON.stringify(after)],
+    );
+    if (!batch) throw new Error('The database answered with no row.');
+    return batch;
   }
 
   async backlog(): Promise<Backlog[]> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createDatabase } from '../support/database.ts';
-import { blocks, readPage, section } from './markdown.ts';
+import { blocks, readPage, section, tableRows } from './markdown.ts';
 
 const PAGE = readPage('docs/dba.md');
 
@@ -16,6 +16,18 @@ t.test('the settings on the page are those of the database', async (t) => {
     .map((line) => line.split('|').map((cell) => cell.trim()))
     .filter(([name]) => name !== 'name');
   t.strictSame(shown.sort(), rows.map((row) => row.map(String)).sort());
+});
+
+t.test('the retention on the page is that of the database', async (t) => {
+  const database = await createDatabase(t);
+  const { rows } = await database.admin.query(
+    `select what, setting, value from bellwire.retentions() left join bellwire.settings on name = setting`,
+  );
+  const shown = tableRows(section(PAGE, 'What is deleted by itself')).map(([what, after]) => {
+    const [, setting, value] = /`(\w+)` \((\d+)\)/.exec(after ?? '') ?? [];
+    return { what: what?.replaceAll('`', ''), setting: setting ?? null, value: value ?? null };
+  });
+  t.strictSame(shown, rows);
 });
 
 t.test('the example of a watchable table and its first failure', async (t) => {

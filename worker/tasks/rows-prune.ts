@@ -2,19 +2,44 @@ import type { Task } from 'graphile-worker';
 import type { Work } from '../work.ts';
 
 const BATCH_ROWS = 1_000;
-/** Ten million rows a day; what is left after that waits for the next day. */
+/** Ten million rows of each kind a day; what is left after that waits for the next day. */
 const MAX_BATCHES = 10_000;
 
-/** Deletes what is past its retention, in batches so that no lock is held for long. */
+interface Pruned {
+  deleted: number;
+  refused: number;
+}
+
+/**
+ * Deletes what is past its retention, each batch in a transaction of its own. What goes wrong with
+ * one kind of rows does not keep the others; the job fails at the end, and is tried again.
+ */
 export function rowsPrune(work: Work): Task {
   return async () => {
-    const totals: Record<string, number> = {};
-    for (let batch = 0; batch < MAX_BATCHES && !work.isStopping(); batch += 1) {
-      const pruned = await work.database.prune(BATCH_ROWS);
-      for (const { what, deleted } of pruned) totals[what] = (totals[what] ?? 0) + deleted;
-      if (pruned.every(({ deleted }) => deleted === 0)) break;
+    const pruned: Record<string, Pruned> = {};
+    const errors: unknown[] = [];
+    for (const what of await work.database.retentions()) {
+      try {
+        pruned[what] = await pruneAll(work, what);
+      } catch (error) {
+        errors.push(error);
+      }
     }
     await work.cleanUpQueue();
-    work.logger.info({ deleted: totals }, 'pruned rows past their retention');
+    work.logger.info({ pruned }, 'pruned rows past their retention');
+    if (errors.length > 0) throw errors[0];
   };
+}
+
+async function pruneAll(work: Work, what: string): Promise<Pruned> {
+  const total: Pruned = { deleted: 0, refused: 0 };
+  let after: unknown = null;
+  for (let batch = 0; batch < MAX_BATCHES && !work.isStopping(); batch += 1) {
+    const { deleted, refused, next } = await work.database.pruneBatch(what, BATCH_ROWS, after);
+    total.deleted += deleted;
+    total.refused += refused;
+    if (next === null) break;
+    after = next;
+  }
+  return total;
 }

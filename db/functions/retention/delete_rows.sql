@@ -1,0 +1,54 @@
+-- Deletes rows that the caller has locked; together, and where that fails one by one, so that a row that something else
+-- holds fast (a foreign key or a trigger of the host) does not keep the others.
+-- Called by: prune_batch(), as bellwire_definer.
+-- Errors: only the server's own troubles; a row that cannot go is counted as refused, and the reason is noted once in
+-- rule_failures.
+create or replace function bellwire.delete_rows(
+  table_name regclass,
+  places tid[],
+  out deleted bigint,
+  out refused bigint
+)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  command constant text := format('delete from %s where ctid = any ($1)', table_name);
+  place tid;
+  gone bigint;
+  state text;
+  message text;
+  context text;
+begin
+  begin
+    execute command using places;
+    get diagnostics deleted = row_count;
+    set constraints all immediate;
+  exception when others then
+    get stacked diagnostics state = returned_sqlstate;
+    if state ~ '^(40|53|55|57|58)' then
+      raise; -- the server's trouble, not the row's
+    end if;
+    deleted := 0;
+    foreach place in array places loop
+      begin
+        execute command using array[place];
+        get diagnostics gone = row_count;
+        set constraints all immediate;
+        deleted := deleted + gone;
+      exception when others then
+        get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_detail;
+      end;
+    end loop;
+    if message is not null then
+      perform bellwire.fail_rule('prune', null, state, message, nullif(context, ''));
+    end if;
+  end;
+  refused := cardinality(places) - deleted;
+end
+$$;
+
+comment on function bellwire.delete_rows(regclass, tid[]) is
+  'Deletes the rows at these places, as far as they can be deleted; returns how many went and how many did not.';
+
+revoke all on function bellwire.delete_rows(regclass, tid[]) from public;
