@@ -46,7 +46,8 @@ create type bellwire.delivery_case as (
   target bellwire.resources,
   word bellwire.watches,
   reason text,
-  kind text
+  kind text,
+  notification bellwire.notifications
 );
 comment on type bellwire.delivery_case is 'One person and one activity entry, with all that decides whether the one is told of the other.';
 comment on column bellwire.delivery_case.person is 'Who is, or is not, told.';
@@ -57,6 +58,7 @@ comment on column bellwire.delivery_case.target is 'Whose watchers and owner are
 comment on column bellwire.delivery_case.word is 'The person''s nearest watch on the way from the target up. Null: none.';
 comment on column bellwire.delivery_case.reason is 'Why they would be told: named, owner or watcher. Null: nothing concerns them.';
 comment on column bellwire.delivery_case.kind is 'The kind of notification for that reason.';
+comment on column bellwire.delivery_case.notification is 'What they were told. Null: nothing that is still there.';
 grant usage on type bellwire.delivery_case to bellwire_definer;
 
 -- The engine.
