@@ -1,58 +1,12 @@
 import t from 'tap';
 import { createStage, type People, type Stage } from '../fixtures.ts';
+import { blocks, expectedLines, expectedOf, functionLines, relationLines } from './expectations.ts';
+import { relationsOf } from './measure.ts';
+import { RULES } from './rules.ts';
+import { callAs, strangersCalls } from './strangers.ts';
+import { createTwoTenants } from './two-tenants.ts';
 
 type Persona = keyof People;
-
-/** Who sees rows of the stage's workspace in a table; everybody not named sees none. */
-const READERS: Record<string, Persona[]> = {
-  'bellwire.workspaces': ['owner', 'admin', 'member', 'guest', 'outsider'],
-  'bellwire.resources': ['owner', 'admin', 'member', 'guest', 'outsider'],
-  'bellwire.memberships': ['owner', 'admin', 'member', 'guest', 'outsider'],
-  'bellwire.activity_log': ['owner', 'admin', 'member', 'guest'],
-  'bellwire.notifications': ['owner', 'member'],
-  'bellwire.watches': ['owner', 'member'],
-  'bellwire.notification_preferences': ['member'],
-  'suite.squads': ['owner', 'admin', 'member', 'guest'],
-  'suite.archives': ['owner', 'admin', 'member', 'guest'],
-  'suite.logs': ['owner', 'admin', 'member', 'guest'],
-  'suite.versions': ['owner', 'admin', 'member', 'guest'],
-  'suite.comments': ['owner', 'admin', 'member', 'guest'],
-  'suite.squad_invitations': ['outsider'],
-  'api.workspaces': ['owner', 'admin', 'member', 'guest', 'outsider'],
-  'api.squads': ['owner', 'admin', 'member', 'guest'],
-  'api.archives': ['owner', 'admin', 'member', 'guest'],
-  'api.documents': ['owner', 'admin', 'member', 'guest'],
-  'api.versions': ['owner', 'admin', 'member', 'guest'],
-  'api.comments': ['owner', 'admin', 'member', 'guest'],
-  'api.watches': ['owner', 'member'],
-};
-
-/** Reference rows: the same for everybody who is signed in. */
-const FOR_ALL = ['bellwire.resource_types', 'bellwire.notification_kinds'];
-
-/** Everybody sees exactly their own row. */
-const OWN_ROW = ['bellwire.users'];
-
-/** No request role reads them at all. */
-const CLOSED = [
-  'bellwire.action_rules',
-  'bellwire.email_outbox',
-  'bellwire.fan_out_queue',
-  'bellwire.rule_failures',
-  'bellwire.settings',
-  'bellwire.tracked_tables',
-  'bellwire.webhook_deliveries',
-  'bellwire.webhook_events',
-  'bellwire.webhook_secrets',
-  'bellwire.webhook_sequence',
-  'bellwire.webhook_subscriptions',
-  'bellwire.schema_migrations',
-  'bellwire.applied_files',
-  'identity.passwords',
-  'identity.sessions',
-  'suite.squad_members',
-  'suite.workspace_members',
-];
 
 const PERSONAS: Persona[] = ['owner', 'admin', 'member', 'guest', 'outsider', 'stranger'];
 
@@ -66,76 +20,221 @@ async function fill(stage: Stage) {
   await stage.by(member, 'select api.set_notification_preferences(\'{"mention": {"email": 0}}\')');
 }
 
-/** The condition that keeps the stranger's own workspace out of the count. */
-async function ofStage(stage: Stage, table: string): Promise<string> {
-  const [column] = await stage.look(
-    `select attname from pg_attribute where attrelid = $1::regclass
-       and attname in ('workspace_id') and not attisdropped`,
-    [table],
-  );
-  if (column) return `workspace_id = ${stage.workspaceId}`;
-  if (table.endsWith('.workspaces')) return `id = ${stage.workspaceId}`;
-  if (table === 'bellwire.memberships') {
-    const scope = await stage.resourceId('workspace', stage.strangerWorkspaceId);
-    return `scope_id <> ${scope}`;
-  }
-  return 'true';
+/** What is in one list and not in the other; in both directions nothing when all is as expected. */
+function difference(expected: string[], found: string[]) {
+  return {
+    unexpected: found.filter((line) => !expected.includes(line)),
+    missing: expected.filter((line) => !found.includes(line)),
+  };
 }
 
-t.test('every table and view has its line here', async (t) => {
-  const stage = await createStage(t);
-  const rows = await stage.look(
-    `select oid::regclass::text as name from pg_class
-     where relnamespace::regnamespace::text in ('bellwire', 'identity', 'suite', 'api')
-       and relkind in ('r', 'p', 'v', 'm') order by 1`,
-  );
-  t.strictSame(
-    rows.map((row) => row.name),
-    [...Object.keys(READERS), ...FOR_ALL, ...OWN_ROW, ...CLOSED].sort(),
-  );
+const NO_DIFFERENCE = { unexpected: [], missing: [] };
+
+t.test('every table and view is as access.txt says, for everybody', async (t) => {
+  const stage = await createTwoTenants(t);
+  for (const { name, isTable, tenants } of await relationsOf(stage)) {
+    if (!isTable) continue;
+    const found = new Set(tenants.values());
+    const isEverybodys = found.size === 1 && found.has(null);
+    t.ok(
+      isEverybodys || (found.has(stage.workspaceId) && found.has(stage.strangerWorkspaceId)),
+      `${name}: there are rows of both tenants, so that "own" is not "all"`,
+    );
+  }
+  const found = await relationLines(stage);
+  t.strictSame(difference(blocks(expectedLines('relations')), blocks(found)), NO_DIFFERENCE);
 });
 
-t.test('who reads what', async (t) => {
-  const stage = await createStage(t);
-  await fill(stage);
-  for (const [table, readers] of Object.entries(READERS)) {
-    const condition = await ofStage(stage, table);
-    const seen: Persona[] = [];
-    for (const persona of PERSONAS) {
-      const found = await stage.by(
-        stage.people[persona],
-        `select from ${table} where ${condition}`,
+t.test('every function is as access.txt says, for everybody', async (t) => {
+  const stage = await createTwoTenants(t);
+  const expected = expectedLines('functions').map((line) => line.split(' | ')[0] ?? '');
+  t.strictSame(difference(expected, await functionLines(stage)), NO_DIFFERENCE);
+});
+
+/** Words that are in the stage's workspace and nowhere else; the deactivated person's own name is not among them. */
+const WORDS = /Harbour|Crew|Notes|Tides|Noted|Olga|Ada|Mats|Gina|Otto/;
+
+t.test('what a stranger and a deactivated person get from every function of the API', async (t) => {
+  const stage = await createTwoTenants(t);
+  const { stranger, colleague } = stage.people;
+  const calls = await strangersCalls(stage);
+  const expected = expectedLines('functions').filter((line) => line.startsWith('api.'));
+  t.strictSame(
+    expected.map((line) => line.split('(')[0]),
+    Object.keys(calls).sort(),
+    'each function has its call',
+  );
+  for (const line of expected) {
+    const [name = ''] = line.split('(');
+    const found: string[] = [];
+    for (const [persona, person] of [
+      ['stranger', stranger],
+      ['deactivated', colleague],
+    ] as const) {
+      const { outcome, text, isTouched } = await callAs(stage, person, name, calls[name] ?? []);
+      // What is changed in this workspace by one of its members can only be theirs.
+      const isOwn = isTouched && persona === 'deactivated';
+      found.push(`${persona}: ${outcome}${isOwn ? ', changed' : ''}`);
+      t.notMatch(text, WORDS, `${name}: nothing of it is told to the ${persona}`);
+      t.notOk(isTouched && !isOwn, `${name}: nothing of it is changed by the ${persona}`);
+    }
+    t.strictSame(found, line.split(' | ').slice(1), name);
+  }
+  const { text } = await callAs(stage, stranger, 'api.me', []);
+  t.match(text, /Stan Stranger/, 'they do get what is theirs');
+});
+
+t.test('it is noticed', async (t) => {
+  const rule = (name: RegExp) => {
+    const query = RULES.find(([rule]) => name.test(rule))?.[1];
+    if (!query) throw new Error(`There is no rule ${name}.`);
+    return query;
+  };
+
+  t.test('when a table has no lines, and when lines have no table', async (t) => {
+    const stage = await createTwoTenants(t);
+    await stage.look('create table bellwire.forgotten (id bigint primary key)');
+    const found = await relationLines(stage, ['bellwire.forgotten']);
+    t.strictSame(expectedOf(['bellwire.forgotten']), []);
+    t.strictSame(found, ['bellwire.forgotten', '  nobody']);
+    await stage.look('drop view bellwire.admin_unread');
+    t.strictSame(await relationLines(stage, ['bellwire.admin_unread']), []);
+    t.not(expectedOf(['bellwire.admin_unread']).length, 0);
+  });
+
+  for (const [what, relation, sabotage, sign] of [
+    [
+      'when a policy lets everybody who is signed in read',
+      'suite.logs',
+      'create policy leak on suite.logs for select to authenticated using (true)',
+      /guest.*: select all/,
+    ],
+    [
+      'when a policy lets people write in another workspace',
+      'suite.logs',
+      'create policy leak on suite.logs for insert to authenticated with check (true)',
+      /guest.*: select own, insert all/,
+    ],
+    [
+      'when a request role may delete from a table of the engine',
+      'bellwire.activity_log',
+      `grant delete on bellwire.activity_log to authenticated;
+       create policy leak on bellwire.activity_log for delete to authenticated using (scope_id = any (array(select bellwire.my_scopes())))`,
+      /guest.*: select own, delete own/,
+    ],
+    [
+      'when a column more may be changed',
+      'bellwire.notifications',
+      'grant update (title) on bellwire.notifications to authenticated',
+      /update part \(read_at title\)/,
+    ],
+    [
+      'when everybody is granted a table',
+      'bellwire.settings',
+      'grant select on bellwire.settings to public',
+      /owner.*: select none/,
+    ],
+    [
+      'when a table does not force row security',
+      'bellwire.settings',
+      'alter table bellwire.settings no force row level security',
+      /table-owner: select all/,
+    ],
+    [
+      'when a view runs with the rights of its owner',
+      'api.documents',
+      'alter view api.documents set (security_invoker = false); alter view api.documents owner to bellwire_definer',
+      /guest.*stranger.*: select all/,
+    ],
+  ] as const) {
+    t.test(what, async (t) => {
+      const stage = await createTwoTenants(t);
+      t.strictSame(await relationLines(stage, [relation]), expectedOf([relation]), 'before');
+      await stage.look(sabotage);
+      const { unexpected } = difference(
+        expectedOf([relation]),
+        await relationLines(stage, [relation]),
       );
-      if (found.length > 0) seen.push(persona);
-    }
-    t.strictSame(seen, readers, table);
-    t.match(
-      await stage.byAnonymous(`select from ${table}`).catch((error) => error),
-      { code: '42501' },
-      `${table}: nobody`,
-    );
+      t.match(unexpected.join('\n'), sign);
+    });
   }
-  for (const table of FOR_ALL) {
-    for (const persona of PERSONAS) {
-      const found = await stage.by(stage.people[persona], `select from ${table}`);
-      t.ok(found.length > 0, `${table}: ${persona}`);
-    }
+
+  for (const [what, sabotage, sign, broken] of [
+    [
+      'when a function has no line, and no search path',
+      `create function bellwire.careless() returns bigint language sql security definer as 'select count(*) from bellwire.users';
+       revoke all on function bellwire.careless() from public;
+       alter function bellwire.careless() owner to bellwire_definer`,
+      /^bellwire\.careless\(\): -$/,
+      /definer function has an empty search path/,
+    ],
+    [
+      'when everybody may execute one',
+      'grant execute on function bellwire.purge_workspace(bigint) to public',
+      /^bellwire\.purge_workspace\(bigint\): anon authenticated .*table-owner$/,
+      /no function is for everybody/,
+    ],
+    [
+      'when a superuser owns one',
+      'alter function bellwire.purge_workspace(bigint) owner to current_user',
+      /OWNED BY/,
+      /definer function belongs to bellwire_definer/,
+    ],
+  ] as const) {
+    t.test(what, async (t) => {
+      const stage = await createTwoTenants(t);
+      const expected = expectedLines('functions').map((line) => line.split(' | ')[0] ?? '');
+      t.strictSame(await stage.look(rule(broken)), [], 'before');
+      await stage.look(sabotage);
+      t.match(difference(expected, await functionLines(stage)).unexpected.join('\n'), sign);
+      t.equal((await stage.look(rule(broken))).length, 1);
+    });
   }
-  for (const persona of PERSONAS) {
-    t.strictSame(
-      await stage.by(stage.people[persona], 'select id from bellwire.users'),
-      [{ id: stage.people[persona] }],
-      `bellwire.users: ${persona}`,
-    );
-  }
-  for (const table of CLOSED) {
-    for (const attempt of [
-      () => stage.by(stage.people.owner, `select from ${table}`),
-      () => stage.byAnonymous(`select from ${table}`),
-      () => stage.byService(`select from ${table}`),
-    ]) {
-      await t.rejects(attempt(), { code: '42501' }, table);
-    }
+
+  for (const [what, sabotage, broken] of [
+    [
+      'a policy for everybody',
+      'create policy leak on bellwire.users for select to public using (true)',
+      /each names its roles/,
+    ],
+    [
+      'a table for everybody',
+      'grant select on bellwire.users to public',
+      /no table is for everybody/,
+    ],
+    [
+      'a table without row security',
+      'alter table bellwire.users no force row level security',
+      /enabled and forced/,
+    ],
+    [
+      'a view with its owner’s rights',
+      'alter view api.documents reset (security_invoker)',
+      /rights of who asks/,
+    ],
+    [
+      'a right to write',
+      'grant insert on bellwire.watches to authenticated',
+      /write no table of the engine/,
+    ],
+    [
+      'a column without a comment',
+      'comment on column bellwire.users.name is null',
+      /every column of a table/,
+    ],
+    [
+      'an index without a comment',
+      'comment on index bellwire.users_email_key is null',
+      /every index/,
+    ],
+    ['a type without a comment', 'comment on type bellwire.member_entry is null', /every type/],
+  ] as const) {
+    t.test(what, async (t) => {
+      const stage = await createTwoTenants(t);
+      t.strictSame(await stage.look(rule(broken)), [], 'before');
+      await stage.look(sabotage);
+      t.not((await stage.look(rule(broken))).length, 0);
+    });
   }
 });
 

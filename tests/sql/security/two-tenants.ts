@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import type { Test } from 'tap';
+import { createStage, type Stage } from '../fixtures.ts';
+
+/** Who asks: the people of the stage and one who is deactivated, then the roles that are nobody. */
+export const PERSONAS = {
+  anon: { role: 'anon' },
+  owner: { role: 'authenticated', person: 'owner' },
+  admin: { role: 'authenticated', person: 'admin' },
+  member: { role: 'authenticated', person: 'member' },
+  guest: { role: 'authenticated', person: 'guest' },
+  outsider: { role: 'authenticated', person: 'outsider' },
+  stranger: { role: 'authenticated', person: 'stranger' },
+  deactivated: { role: 'authenticated', person: 'colleague' },
+  service: { role: 'service' },
+  server: { role: 'bellwire_server' },
+  worker: { role: 'bellwire_worker' },
+  authenticator: { role: 'authenticator' },
+  administrator: { role: 'bellwire_admin' },
+  definer: { role: 'bellwire_definer' },
+  'table-owner': { role: 'bellwire_owner' },
+} as const;
+
+export type PersonaName = keyof typeof PERSONAS;
+
+interface Tenant {
+  workspaceId: number;
+  squadId: number;
+  archiveId: number;
+  documentId: number;
+  /** Its owner, and somebody whose doing the owner is told of. */
+  ownerId: number;
+  otherId: number;
+  invitedId: number;
+  remark: string;
+}
+
+/** The stage, and beside it the stranger's workspace with the same in it: rows of both in every table. */
+export async function createTwoTenants(t: Test): Promise<Stage> {
+  const stage = await createStage(t);
+  const { owner, member, colleague, outsider, stranger } = stage.people;
+  const [helper, invited] = [
+    await stage.addPerson('Hanna Helper'),
+    await stage.addPerson('Ines Invited'),
+  ];
+  const one = async (person: number, call: string, values: unknown[]) => {
+    const [row] = await stage.by(person, `select id from ${call}`, values);
+    return row?.id as number;
+  };
+  const workspaceId = stage.strangerWorkspaceId;
+  for (const id of [helper, invited]) {
+    await stage.look(
+      'insert into suite.workspace_members (workspace_id, user_id) values ($1, $2)',
+      [workspaceId, id],
+    );
+  }
+  const squadId = await one(stranger, 'api.create_squad($1, $2)', [workspaceId, 'Band']);
+  await stage.by(stranger, 'select api.add_squad_member($1, $2, $3)', [squadId, helper, 'member']);
+  const archiveId = await one(stranger, 'api.create_archive($1, $2)', [squadId, 'Songs']);
+  const documentId = await one(stranger, 'api.create_document($1, $2, $3, null)', [
+    archiveId,
+    'Tune',
+    '',
+  ]);
+
+  await fill(stage, {
+    workspaceId,
+    squadId,
+    archiveId,
+    documentId,
+    ownerId: stranger,
+    otherId: helper,
+    invitedId: invited,
+    remark: 'Heard',
+  });
+  await fill(stage, {
+    workspaceId: stage.workspaceId,
+    squadId: stage.squadId,
+    archiveId: stage.archiveId,
+    documentId: stage.documentId,
+    ownerId: owner,
+    otherId: member,
+    invitedId: outsider,
+    remark: 'Noted',
+  });
+  // Somebody who has one of everything, and is then deactivated.
+  await stage.watch(colleague, 'log', stage.documentId);
+  await stage.comment(colleague, stage.documentId, 'Mine');
+  await stage.by(colleague, `select api.set_notification_preferences('{"mention": {"email": 0}}')`);
+  await stage.look('update bellwire.users set deactivated_at = now() where id = $1', [colleague]);
+  await stage.look(
+    `insert into bellwire.rule_failures (rule, sqlstate, message) values ('fan_out', '22012', 'x')`,
+  );
+  return stage;
+}
+
+/** Something of everything, through the functions an application uses where there are any. */
+async function fill(stage: Stage, tenant: Tenant): Promise<void> {
+  const { workspaceId, squadId, archiveId, documentId, ownerId, otherId, invitedId, remark } =
+    tenant;
+  await stage.byAdministrator('select bellwire.create_webhook_subscription($1, $2)', [
+    `https://receiver-${workspaceId}.example/hook`,
+    workspaceId,
+  ]);
+  await stage.watch(otherId, 'archive', archiveId);
+  await stage.comment(otherId, documentId, remark);
+  await stage.by(ownerId, 'select api.publish_document($1, $2)', [documentId, 'v1']);
+  await stage.by(ownerId, 'select api.invite_to_squad($1, $2)', [squadId, invitedId]);
+  for (const person of [ownerId, otherId]) {
+    await stage.by(person, `select api.set_notification_preferences('{"mention": {"email": 0}}')`);
+    await stage.byServer('select identity.open_session($1, $2, $3, null, null)', [
+      person,
+      randomBytes(32).toString('hex'),
+      'password',
+    ]);
+  }
+  await stage.look('insert into bellwire.fan_out_queue (event) values ($1)', [
+    JSON.stringify({ workspace_id: workspaceId }),
+  ]);
+}
