@@ -1,4 +1,5 @@
 import t from 'tap';
+import { seed } from '../../db/seed/seed.ts';
 import { createDatabase } from '../support/database.ts';
 import { blocks, readPage, section, tableRows } from './markdown.ts';
 
@@ -64,5 +65,151 @@ t.test('the example of a watchable table and its first failure', async (t) => {
   );
   t.strictSame(failures, [
     { rule: 'track shop.orders', sqlstate: '22012', message: 'division by zero' },
+  ]);
+});
+
+interface Example {
+  sql: string;
+  head: string[];
+  rows: string[][];
+}
+
+/** The statements of a section and the tables shown below them. */
+function examples(heading: string): Example[] {
+  const found: Example[] = [];
+  const cells = (line: string) => line.split('|').map((cell) => cell.trim());
+  for (const block of blocks(section(PAGE, heading), 'text')) {
+    for (const part of block.split(/^=> /m).slice(1)) {
+      const [sql = '', output = ''] = part.split(';\n');
+      const [head = '', , ...rows] = output.split('\n').filter((line) => line.trim() !== '');
+      found.push({ sql, head: cells(head), rows: rows.map(cells) });
+    }
+  }
+  return found;
+}
+
+/** Times are another each time. */
+function timeless(value: unknown): string {
+  return String(value ?? '')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00/g, 'time')
+    .replaceAll(/\d\d:\d\d:\d\d(\.\d+)?/g, 'span')
+    .replace(/^true$/, 't')
+    .replace(/^false$/, 'f');
+}
+
+/** The demo workspace after what the page shows has happened in it. */
+async function createShown(t: Parameters<typeof createDatabase>[0]) {
+  const database = await createDatabase(t);
+  await seed(database.adminUrl);
+  const client = await database.admin.connect();
+  const as = (id: number | null) => client.query('select bellwire.act_as($1)', [id]);
+  try {
+    await as(3);
+    await client.query("select api.watch('log', '1', 'ignored')");
+    await as(2);
+    await client.query("select api.publish_document(1, 'Second edition')");
+    await as(null);
+    for (const name of ['one', 'two']) {
+      await client.query('select bellwire.create_webhook_subscription($1, 1)', [
+        `https://${name}.example/hooks`,
+      ]);
+    }
+    await as(1);
+    await client.query("update suite.logs set title = 'Welcome!' where id = 1");
+    await client.query("update suite.logs set title = 'Welcome' where id = 1");
+    await as(null);
+    await client.query('select bellwire.sequence_webhooks(100)');
+    await client.query(
+      `update bellwire.webhook_subscriptions
+       set paused_until = now() + interval '1 hour', consecutive_failures = 2 where id = 2`,
+    );
+    await client.query(
+      'alter table bellwire.watches add constraint out_of_order check (false) not valid',
+    );
+    await as(3);
+    await client.query("update suite.logs set html = html || '<p>More</p>' where id = 2");
+    await as(null);
+    await client.query('alter table bellwire.watches drop constraint out_of_order');
+    await client.query(
+      "update bellwire.email_outbox set state = 'sent', sent_at = now() where id < 3",
+    );
+  } finally {
+    client.release();
+  }
+  return database;
+}
+
+/** Runs an example as an administrator, everything as text, as psql shows it. */
+async function run(database: Awaited<ReturnType<typeof createDatabase>>, sql: string) {
+  return database.asAdministrator(async (client) => {
+    await client.query("set local timezone = 'UTC'");
+    await client.query('savepoint example');
+    const result = await client.query({
+      text: sql,
+      rowMode: 'array',
+      types: { getTypeParser: () => (value: unknown) => value },
+    });
+    await client.query('rollback to example');
+    return {
+      head: result.fields.map(({ name }) => name),
+      rows: result.rows.map((row: unknown[]) => row.map(timeless)),
+    };
+  });
+}
+
+t.test('what administrators ask: the examples give what the page shows', async (t) => {
+  const database = await createShown(t);
+  let compared = 0;
+  for (const [heading, only] of [
+    ['Why somebody was told, or not', /./],
+    ['Who watches what, and who has not read', /./],
+    ['When a rule fails', /admin_failures/],
+    ['Is it healthy?', /./],
+  ] as const) {
+    for (const { sql, head, rows } of examples(heading)) {
+      if (!only.test(sql)) continue;
+      // The demo goes on after the entry that the page asks about.
+      const asked = sql.includes('from bellwire.activity_log order by id desc')
+        ? sql.replace('order by', 'where id <= 10 order by')
+        : sql;
+      const found = await run(database, asked);
+      t.strictSame(found.head, head, `${sql}: columns`);
+      if (sql.includes('pg_stat')) continue;
+      t.strictSame(
+        found.rows,
+        rows.map((row) => row.map(timeless)),
+        sql,
+      );
+      compared += 1;
+    }
+  }
+  t.equal(compared, 11);
+});
+
+t.test('the questions of explain_delivery() are those of the page', async (t) => {
+  const database = await createShown(t);
+  const { rows } = await run(database, 'select step from bellwire.explain_delivery(1, 10)');
+  const shown = tableRows(section(PAGE, 'Why somebody was told, or not'));
+  t.strictSame(
+    shown.map(([step]) => step?.replaceAll('`', '')),
+    rows.map(([step]) => step),
+  );
+});
+
+t.test('a subscription is turned off, on and away as the page says', async (t) => {
+  const database = await createShown(t);
+  const [calls = ''] = blocks(section(PAGE, 'Webhooks'), 'sql');
+  const seen: unknown[] = [];
+  for (const call of calls.split('\n').filter(Boolean)) {
+    await database.asAdministrator((client) => client.query(call));
+    const { rows } = await database.admin.query(
+      'select is_enabled, disabled_reason from bellwire.webhook_subscriptions where id = 1',
+    );
+    seen.push(rows[0]);
+  }
+  t.strictSame(seen, [
+    { is_enabled: false, disabled_reason: 'moves on Sunday' },
+    { is_enabled: true, disabled_reason: null },
+    undefined,
   ]);
 });
