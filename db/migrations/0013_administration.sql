@@ -14,11 +14,14 @@ $$;
 
 set local role bellwire_owner;
 
+-- In a database that is in use row security is forced, and no policy lets the owner write.
+alter table bellwire.settings no force row level security;
 insert into bellwire.settings (name, value, unit, description) values
   ('read_notification_retention_days', 180, 'days', 'A notification, counted from when it was read; unread ones stay'),
   ('deleted_notification_retention_days', 90, 'days', 'A notification that is not in the bell'),
   ('email_retention_days', 90, 'days', 'What became of an e-mail, and its unsubscribe link'),
   ('rule_failure_retention_days', 30, 'days', 'What a rule could not do');
+alter table bellwire.settings force row level security;
 
 create index notifications_read on bellwire.notifications (read_at, id) where read_at is not null;
 comment on index bellwire.notifications_read is 'Serves prune_batch(): what was read long ago.';
