@@ -364,6 +364,23 @@ t.test('no access: deactivated, not in the workspace, not in the scope', async (
     'an admin reads all scopes',
   );
 
+  await stage.clearMail();
+  await prefer(stage, admin, 'watched_publish', { in_app: false, email: false });
+  const unwanted = await publish(stage, owner);
+  await stage.by(owner, 'select api.add_squad_member($1, $2, $3)', [
+    stage.squadId,
+    admin,
+    'member',
+  ]);
+  await verdict(
+    t,
+    stage,
+    admin,
+    unwanted,
+    { told: false, says: /neither in the bell nor by e-mail/, against: ['preferences'] },
+    'an admin who joins the squad later could read it before',
+  );
+
   await stage.by(owner, 'select api.add_squad_member($1, $2, $3)', [
     stage.squadId,
     outsider,
@@ -500,6 +517,20 @@ t.test(
       other,
       { told: true, says: /comment_on_my_doc/, against: [] },
       'another kind',
+    );
+    await prefer(stage, owner, 'comment_on_my_doc', { in_app: false, email: false });
+    await stage.clearMail();
+    await publish(stage, member);
+    const unwanted = await entry(stage, 'comment.create', () =>
+      stage.comment(member, stage.documentId, 'y'),
+    );
+    await verdict(
+      t,
+      stage,
+      owner,
+      unwanted,
+      { told: false, says: /neither in the bell nor by e-mail/, against: ['preferences'] },
+      'a row of another kind is not a window',
     );
     await stage.ageNotifications(61);
     const third = await publish(stage, member);

@@ -106,6 +106,17 @@ t.test('admin_failures: the same ones together, the most recent first, with name
     { rule: 'auto_watch', failures: 2 },
   ]);
   t.equal(rows.length, 2);
+
+  // A notification that happens to have the id of an entry that is gone.
+  const id = await stage.value('select min(id) from bellwire.notifications');
+  await stage.look('delete from bellwire.activity_log where id = $1', [id]);
+  await stage.look(
+    `insert into bellwire.rule_failures (rule, subject_ids, sqlstate, message) values ('fan_out', array[$1::bigint], '22012', 'x')`,
+    [id],
+  );
+  t.match(await view(stage, 'admin_failures', "where rule = 'fan_out'"), [
+    { last_subject: null, last_subject_id: id },
+  ]);
 });
 
 t.test('admin_watches: who, what, how it began, and whether it still tells anybody', async (t) => {
