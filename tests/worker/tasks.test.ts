@@ -56,6 +56,52 @@ t.test('rows-prune deletes what is past its retention, and jobs that will never 
   t.pass('only the new ones are left');
 });
 
+t.test('rows-prune: a transaction per batch, and one trouble does not keep the rest', async (t) => {
+  const database = await createDatabase(t);
+  const client = await database.admin.connect();
+  await client.query('set session_replication_role = replica');
+  await client.query(
+    `insert into bellwire.activity_log (workspace_id, scope_id, action, resource_id, created_at)
+     select 1, 1, 'log.update', 1, now() - interval '366 days' from generate_series(1, 2500)`,
+  );
+  await client.query('reset session_replication_role');
+  client.release();
+  // Which transactions delete, and a table whose retention fails before that of the log comes.
+  await database.admin.query(`
+    create schema host;
+    create table host.batches (transaction xid8, deleted bigint);
+    grant usage on schema host to bellwire_definer;
+    grant insert on host.batches to bellwire_definer;
+    create function host.note() returns trigger language plpgsql as $$
+      begin
+        insert into host.batches select pg_current_xact_id(), count(*) from gone;
+        return null;
+      end $$;
+    create trigger note after delete on bellwire.activity_log referencing old table as gone
+      for each statement execute function host.note();
+    alter table bellwire.email_outbox rename column state to another`);
+  await startWorker(t, { databaseUrl: database.workerUrl });
+  await addJob(database, 'rows-prune');
+  await until('the log is pruned', async () => {
+    const { rows } = await database.admin.query('select from bellwire.activity_log limit 1');
+    return rows.length === 0;
+  });
+  const { rows } = await database.admin.query(
+    'select sum(deleted)::int as deleted from host.batches group by transaction order by 1',
+  );
+  t.strictSame(
+    rows.map(({ deleted }) => deleted),
+    [500, 1000, 1000],
+  );
+  const failed = await until('the job has failed', async () => {
+    const { rows: jobs } = await database.admin.query(
+      'select last_error from graphile_worker._private_jobs where last_error is not null',
+    );
+    return jobs[0]?.last_error as string | undefined;
+  });
+  t.match(failed, /"state" does not exist/, 'and says why');
+});
+
 t.test('backlog-sweep finds what no wake-up told of', async (t) => {
   const database = await createDatabase(t);
   const stage = await setStage(database);
