@@ -39,11 +39,11 @@ export const RULES: [rule: string, query: string][] = [
        and obj_description(oid, 'pg_proc') is null`,
   ],
   [
-    'every column of a table and of an administrator’s view has a comment',
+    'every column of a table and of a view has a comment',
     `select class.oid::regclass || '.' || attribute.attname
      from pg_attribute as attribute
      join pg_class as class on class.oid = attribute.attrelid
-     where class.relnamespace::regnamespace::text in ('bellwire', 'identity', 'suite', 'bellwire_tracked')
+     where class.relnamespace::regnamespace::text in ${SCHEMAS}
        and class.relkind in ('r', 'p', 'v', 'm') and class.relname not in ${NOTES}
        and attribute.attnum > 0 and not attribute.attisdropped
        and col_description(class.oid, attribute.attnum) is null`,
