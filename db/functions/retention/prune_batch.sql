@@ -45,7 +45,7 @@ begin
   end if;
   next := batch.next;
   select gone.deleted, gone.refused into deleted, refused
-  from bellwire.delete_rows(retention.table_name, batch.places) as gone;
+  from bellwire.delete_rows(retention.table_name, retention.key_column, batch.places) as gone;
 end
 $$;
 

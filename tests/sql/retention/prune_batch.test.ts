@@ -278,6 +278,26 @@ for (const retention of RETENTIONS) {
   });
 }
 
+t.test(
+  'a foreign key that is checked at the end of the transaction keeps one row, not the batch',
+  async (t) => {
+    const stage = await createStage(t);
+    await clear(stage);
+    const log = RETENTIONS.find(({ what }) => what === 'activity_log') as Retention;
+    await fill(stage, log.fill, 3, 366);
+    const id = await stage.value<number>('select min(id) from bellwire.activity_log');
+    await stage.look(`create schema host;
+    create table host.notes (activity_id bigint references bellwire.activity_log deferrable initially deferred);
+    insert into host.notes values (${id})`);
+    t.match(await prune(stage, 'activity_log', 10), { deleted: 2, refused: 1 });
+    t.match(
+      await stage.look("select message, context from bellwire.rule_failures where rule = 'prune'"),
+      [{ message: /foreign key/, context: `bellwire.activity_log: id ${id}` }],
+      'and the row is named',
+    );
+  },
+);
+
 t.test('the figures are settings', async (t) => {
   const stage = await createStage(t);
   await clear(stage);
