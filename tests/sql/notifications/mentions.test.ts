@@ -121,3 +121,66 @@ t.test('a mention needs no watch and makes none', async (t) => {
   await stage.save(member, stage.documentId, span(guest));
   t.match(await stage.watchState(guest, 'log', stage.documentId), { watching: false });
 });
+
+t.test(
+  'a save that is merged into the one before still mentions, and does nothing else',
+  async (t) => {
+    const stage = await createStage(t);
+    const { owner, member, guest } = stage.people;
+    await stage.watch(owner, 'log', stage.documentId);
+    await stage.save(member, stage.documentId, 'a first save');
+    await stage.clearMail();
+    let told: Told[] = [];
+    const recorded = await stage.recorded(async () => {
+      told = await stage.told(() => stage.save(member, stage.documentId, span(guest)));
+    });
+    t.strictSame(recorded, [], 'no entry of its own');
+    t.match(told, [{ user_id: guest, kind: 'mention' }]);
+    t.equal(told.length, 1, 'the watcher heard of the save before');
+  },
+);
+
+t.test('in a comment: readers only, never the author, each once and no second way', async (t) => {
+  const stage = await createStage(t);
+  const { owner, member, colleague, guest, outsider, stranger } = stage.people;
+  await stage.watch(colleague, 'log', stage.documentId);
+  const everybody = [owner, member, colleague, guest, guest, outsider, stranger].map(span).join('');
+  const told = await stage.told(() => stage.comment(member, stage.documentId, everybody));
+  t.strictSame(
+    told.map((row) => [row.user_id, row.kind]),
+    [
+      [owner, 'mention'],
+      [colleague, 'mention'],
+      [guest, 'mention'],
+    ],
+    'mention before owner and watcher',
+  );
+});
+
+t.test('the deactivated, the muted and who wants no mentions are left out', async (t) => {
+  const stage = await createStage(t);
+  const { owner, member, colleague, guest, admin } = stage.people;
+  await stage.look('update bellwire.users set deactivated_at = now() where id = $1', [colleague]);
+  await stage.watch(guest, 'log', stage.documentId, 'ignored');
+  await stage.by(
+    admin,
+    'select api.set_notification_preferences(\'{"mention": {"in_app": 0, "email": 0}}\')',
+  );
+  const everybody = [colleague, guest, admin, owner].map(span).join('');
+  t.strictSame(mentioned(await stage.told(() => stage.save(member, stage.documentId, everybody))), [
+    owner,
+  ]);
+});
+
+t.test('an example is no mention, in a document and in a comment', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest, colleague } = stage.people;
+  const text = `<pre>${span(guest)}</pre>${span(colleague)}`;
+  t.strictSame(mentioned(await stage.told(() => stage.save(member, stage.documentId, text))), [
+    colleague,
+  ]);
+  await stage.clearMail();
+  t.strictSame(mentioned(await stage.told(() => stage.comment(member, stage.documentId, text))), [
+    colleague,
+  ]);
+});
