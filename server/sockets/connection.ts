@@ -1,14 +1,29 @@
 import type { WebSocket } from 'ws';
+import { Snapshot } from './snapshot.ts';
 
 /** Something the push tail found for one person. */
 export interface PushEvent {
   userId: number;
-  type: 'notification' | 'read';
+  type: 'notification' | 'read' | 'read-all' | 'resync';
   /** The notification's id. */
   id: number;
+  /** The transactions it comes from. */
+  xids: string[];
   unreadCount: number;
-  /** The item as the inbox shows it, its cursor included; only for type `notification`. */
-  notification?: Record<string, unknown>;
+  /** The item as the inbox shows it; null where the event stands for several. */
+  notification: Record<string, unknown> | null;
+}
+
+/** What one look of the push tail found, by person and id, and the cursor of everything up to it. */
+export interface PushLook {
+  cursor: string;
+  events: readonly PushEvent[];
+}
+
+/** Where a socket begins: all that is visible in the snapshot was counted or replayed. */
+export interface Start {
+  snapshot: string;
+  cursor: string;
 }
 
 /** A client that lets more than this wait is not reading, and is dropped. */
@@ -21,7 +36,11 @@ export class Connection {
   readonly userId: number;
   readonly digest: string;
   readonly #socket: WebSocket;
-  #held: PushEvent[] | undefined = [];
+  #held: PushLook[] | undefined = [];
+  #heldEvents = 0;
+  #start: Snapshot | undefined;
+  /** What everything sent so far adds up to. */
+  #cursor = '';
   #isAlive = true;
 
   constructor(socket: WebSocket, userId: number, digest: string) {
@@ -42,23 +61,40 @@ export class Connection {
     this.#socket.send(JSON.stringify(frame));
   }
 
-  deliver(event: PushEvent): void {
+  /** Takes this person's events of one look. */
+  deliver(look: PushLook): void {
     if (this.#held === undefined) {
-      this.send(frameOf(event));
-    } else if (this.#held.length < MOST_HELD_EVENTS) {
-      this.#held.push(event);
-    } else {
-      this.#socket.terminate();
+      this.#pass(look);
+      return;
     }
+    this.#heldEvents += look.events.length;
+    if (this.#heldEvents <= MOST_HELD_EVENTS) this.#held.push(look);
+    else this.#socket.terminate();
   }
 
-  /** Sends what was held, but for what the replay has shown already. */
-  open(replayed: ReadonlySet<string>): void {
+  /** The replay is sent: now what was held, and from here on everything as it comes. */
+  open(start: Start): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const event of held) {
-      if (!replayed.has(eventKey(event.notification))) this.send(frameOf(event));
+    this.#start = new Snapshot(start.snapshot);
+    this.#cursor = start.cursor;
+    for (const look of held) this.#pass(look);
+  }
+
+  /**
+   * Sends what the start did not have yet. A look may reach back behind the start for as long as
+   * the tail's last one was before it; the transaction says what was in both.
+   *
+   * Between two frames of one look the cursor names what was sent before, the look, and how far
+   * into it the client is; nothing is lost or sent again when the socket breaks there.
+   */
+  #pass({ cursor, events }: PushLook): void {
+    const fresh = events.filter(({ xids }) => xids.some((xid) => !this.#start?.sees(Number(xid))));
+    for (const [index, event] of fresh.entries()) {
+      const isLast = index === fresh.length - 1;
+      this.send(frameOf(event, isLast ? cursor : `${this.#cursor}.${cursor}.${event.id}`));
     }
+    if (fresh.length > 0) this.#cursor = cursor;
   }
 
   /** Asks whether the other side is still there; one that did not answer the last time is dropped. */
@@ -76,12 +112,14 @@ export class Connection {
   }
 }
 
-/** One state of one notification: counted again within the window it is news again. */
-export function eventKey(notification: Record<string, unknown> | undefined): string {
-  return notification ? `${notification.id}:${notification.coalescedCount}` : '';
-}
-
-function frameOf(event: PushEvent): object {
+export function frameOf(event: PushEvent, cursor: string): object {
   const { type, id, unreadCount, notification } = event;
-  return type === 'read' ? { type, id, unreadCount } : { type, notification, unreadCount };
+  switch (type) {
+    case 'notification':
+      return { type, notification, unreadCount, cursor };
+    case 'read':
+      return { type, id, notification, unreadCount, cursor };
+    default:
+      return { type, unreadCount, cursor };
+  }
 }

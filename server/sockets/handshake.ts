@@ -1,10 +1,9 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Database } from '../database.ts';
-import { databaseProblem } from '../database-problem.ts';
 import type { Session } from '../identity.ts';
 import { findSession } from '../plugins/authentication.ts';
-import { Connection, eventKey } from './connection.ts';
+import { Connection, frameOf, type PushEvent, type Start } from './connection.ts';
 import { CLOSE, type SocketHub } from './hub.ts';
 import type { PushTail } from './push-tail.ts';
 
@@ -16,15 +15,16 @@ export interface HandshakeTools {
   onFailure: (error: unknown) => void;
 }
 
-interface Missed {
-  notification: Record<string, unknown>;
-  cursor: string;
+interface Missed extends Start {
+  unreadCount: number;
+  needsResync: boolean;
+  events: (PushEvent & { cursor: string })[];
 }
 
 const TOKEN_CHARACTERS = 512;
-const CURSOR_CHARACTERS = 200;
+/** More than any cursor has: what is longer is no auth frame of ours. */
+const CURSOR_CHARACTERS = 4_000;
 const FOLLOWING_TIMEOUT_MS = 5_000;
-const REPLAY_PAGE = 100;
 /** Who missed more is told so, and reads the inbox instead. */
 const MOST_REPLAYED = 500;
 
@@ -93,7 +93,10 @@ async function signIn(
   await greet(connection, session, frame.cursor ?? undefined, tools);
 }
 
-/** In this order nothing is lost: events are held from now on, then the state is read and sent. */
+/**
+ * In this order nothing is lost: events are held from now on, and once the tail follows for this
+ * person the state is read, in one snapshot. What is held or comes later and was in it is left out.
+ */
 async function greet(
   connection: Connection,
   session: Session,
@@ -101,55 +104,24 @@ async function greet(
   tools: HandshakeTools,
 ): Promise<void> {
   await withTimeout(tools.tail.following());
-  const { missed, isComplete } =
-    cursor !== undefined
-      ? await readMissed(session.user.id, cursor, tools.database)
-      : { missed: [], isComplete: true };
-  const state = await readState(session, tools.database);
+  const [missed] = await tools.database.read<Missed>(
+    'select snapshot, cursor, unread_count, needs_resync, events ' +
+      'from bellwire.missed_notifications($1, $2, $3)',
+    [session.user.id, cursor ?? null, MOST_REPLAYED],
+  );
+  if (missed === undefined) throw new Error('missed_notifications() gave no row.');
   connection.send({
     type: 'ready',
-    unreadCount: state.unreadCount,
-    cursor: missed.at(-1)?.cursor ?? cursor ?? state.cursor,
-    isComplete,
+    unreadCount: missed.unreadCount,
+    // Before the replay the client is where it was.
+    cursor: missed.events.length > 0 ? cursor : missed.cursor,
+    resync: missed.needsResync,
   });
-  for (const { notification } of missed) {
-    connection.send({ type: 'notification', notification, unreadCount: state.unreadCount });
-  }
-  connection.open(new Set(missed.map(({ notification }) => eventKey(notification))));
-}
-
-async function readState(session: Session, database: Database) {
-  const [state] = await database.callAs<{ unreadCount: number; cursor: string | null }>(
-    { role: 'authenticated', userId: session.user.id },
-    'select api.unread_count() as unread_count, ' +
-      // An empty inbox has a place, too: before anything that will come.
-      'coalesce((select cursor from api.list_notifications(null, 1, false)), ' +
-      "bellwire.encode_cursor('epoch', 0)) as cursor",
-  );
-  return state ?? { unreadCount: 0, cursor: null };
-}
-
-async function readMissed(userId: number, after: string, database: Database) {
-  const missed: Missed[] = [];
-  let cursor = after;
-  while (missed.length < MOST_REPLAYED) {
-    const rows = await database.read<Missed>(
-      'select notification, cursor from bellwire.missed_notifications($1, $2, $3)',
-      [userId, cursor, REPLAY_PAGE],
-    );
-    missed.push(...rows);
-    cursor = rows.at(-1)?.cursor ?? cursor;
-    if (rows.length < REPLAY_PAGE) return { missed, isComplete: true };
-  }
-  return { missed, isComplete: false };
+  for (const event of missed.events) connection.send(frameOf(event, event.cursor));
+  connection.open(missed);
 }
 
 function refuse(socket: WebSocket, error: unknown, tools: HandshakeTools): void {
-  const problem = databaseProblem(error);
-  if (problem?.status === 400) {
-    socket.close(CLOSE.malformed, 'Unknown cursor');
-    return;
-  }
   tools.onFailure(error);
   socket.close(CLOSE.tryAgainLater, 'Try again later');
 }

@@ -1,4 +1,4 @@
-import type { Connection, PushEvent } from './connection.ts';
+import type { Connection, PushEvent, PushLook } from './connection.ts';
 
 /** Close codes of the protocol. */
 export const CLOSE = {
@@ -32,10 +32,24 @@ export class SocketHub {
     if (existing?.size === 0) this.#byUser.delete(connection.userId);
   }
 
-  deliver(events: readonly PushEvent[]): void {
+  /** Hands each person's events of one look to their sockets. */
+  deliver({ cursor, events }: PushLook): void {
+    const byUser = new Map<number, PushEvent[]>();
     for (const event of events) {
-      for (const connection of this.#byUser.get(event.userId) ?? []) connection.deliver(event);
+      const own = byUser.get(event.userId);
+      if (own) own.push(event);
+      else byUser.set(event.userId, [event]);
     }
+    for (const [userId, own] of byUser) {
+      for (const connection of this.#byUser.get(userId) ?? []) {
+        connection.deliver({ cursor, events: own });
+      }
+    }
+  }
+
+  /** Who has a socket open. */
+  userIds(): number[] {
+    return [...this.#byUser.keys()];
   }
 
   /** The digests of the sessions that hold a socket open, each once. */

@@ -67,7 +67,8 @@ export const socketsPlugin = fp(
     const tail = new PushTail({
       databaseUrl: options.databaseUrl,
       log: app.log,
-      onEvents: (events) => hub.deliver(events),
+      listeners: () => hub.userIds(),
+      onLook: (look) => hub.deliver(look),
     });
     app.route({
       method: 'GET',

@@ -1,12 +1,20 @@
 import type { FastifyBaseLogger } from 'fastify';
 import pg from 'pg';
 import { connectionConfig } from '../database.ts';
-import type { PushEvent } from './connection.ts';
+import type { PushEvent, PushLook } from './connection.ts';
 
 interface Options {
   databaseUrl: string;
   log: FastifyBaseLogger;
-  onEvents: (events: readonly PushEvent[]) => void;
+  /** Whose events are wanted: asked at the beginning of each look. */
+  listeners: () => number[];
+  onLook: (look: PushLook) => void;
+}
+
+interface Look extends PushLook {
+  snapshot: string;
+  is_news: boolean;
+  events: PushEvent[];
 }
 
 /** NOTIFY is a hint that may be missed; this is how late a push is then. */
@@ -34,6 +42,7 @@ export class PushTail {
   readonly #following = new Promise<void>((resolve) => {
     this.#isFollowing = resolve;
   });
+  #looking: Promise<unknown> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -43,9 +52,13 @@ export class PushTail {
     this.#running ??= this.#run();
   }
 
-  /** Resolves once every later commit will be seen. */
-  following(): Promise<void> {
-    return this.#following;
+  /**
+   * Resolves once every later commit will be seen for whoever is a listener now: the look that may
+   * be under way did not ask for them.
+   */
+  async following(): Promise<void> {
+    await this.#following;
+    await this.#looking?.catch(() => {});
   }
 
   /** Ends by itself after the look that is under way; a database that hangs is not waited for. */
@@ -95,16 +108,19 @@ export class PushTail {
 
   /** One look. The caller waits for it, so there are never two at once. */
   async #drain(client: pg.Client): Promise<boolean> {
-    const { rows } = await client.query<{ snapshot: string; events: PushEvent[] }>(
-      'select snapshot, events from bellwire.push_tail($1)',
-      [this.#snapshot],
-    );
-    const row = rows[0];
-    if (row === undefined) return false;
-    this.#snapshot = row.snapshot;
+    const looking = client.query<Look>({
+      name: 'push-tail',
+      text: 'select snapshot, cursor, is_news, events from bellwire.push_tail($1, $2)',
+      values: [this.#snapshot, this.#options.listeners()],
+    });
+    this.#looking = looking;
+    const { rows } = await looking;
+    const look = rows[0];
+    if (look === undefined) return false;
+    this.#snapshot = look.snapshot;
     this.#isFollowing();
-    this.#options.onEvents(row.events);
-    return row.events.length > 0;
+    this.#options.onLook(look);
+    return look.is_news;
   }
 
   #wakeUp(): void {

@@ -136,29 +136,203 @@ t.test('/notifications-ws', async (t) => {
     const id = (await owner.get('/api/notifications?unread=true')).pick<number>('items.0.id');
     await owner.post(`/api/notifications/${id}/read`);
     const frame = await socket.next();
-    t.same(frame, { type: 'read', id, unreadCount: (ready.unreadCount ?? 0) - 1 });
+    t.match(frame, {
+      type: 'read',
+      id,
+      unreadCount: (ready.unreadCount ?? 0) - 1,
+      cursor: String,
+      notification: { id },
+    });
     socket.close();
+  });
+
+  t.test('reading everything is one frame, in each tab', async (t) => {
+    const count = 10_000;
+    await database.admin.query(
+      `insert into bellwire.notifications (workspace_id, user_id, kind, title)
+       select $1, $2, 'mention', 'Pile' from generate_series(1, $3::int)`,
+      [stage.workspaceId, owner.id, count],
+    );
+    const tabs = [await connect(address, owner.token), await connect(address, owner.token)];
+    const answer = await owner.post('/api/notifications/read-all');
+    t.ok(answer.pick<number>('updated') >= count);
+    for (const { socket } of tabs) {
+      const { cursor, ...frame } = await socket.next();
+      t.same(frame, { type: 'read-all', unreadCount: 0 });
+      t.type(cursor, 'string');
+    }
+    for (const { socket } of tabs) {
+      t.ok(await socket.isQuiet(300), 'and nothing more');
+      socket.close();
+    }
   });
 
   t.test('what was missed is replayed after ready, in order, once', async (t) => {
     const first = await connect(address, owner.token);
-    t.type(first.ready.cursor, 'string');
+    t.match(first.ready, { cursor: String, resync: false });
+    const cursor = first.ready.cursor ?? undefined;
     first.socket.close();
     await first.socket.closed;
     await comment('Missed 1');
     await comment('Missed 2');
-    const second = await connect(address, owner.token, first.ready.cursor ?? undefined);
-    t.match(second.ready, { isComplete: true });
+    const second = await connect(address, owner.token, cursor);
+    t.match(second.ready, { resync: false, cursor }, 'still there before the replay');
     const frames = [await second.socket.next(), await second.socket.next()];
     t.match(frames[0]?.notification?.title, /Missed 1/);
     t.match(frames[1]?.notification?.title, /Missed 2/);
     await comment('Live again');
-    t.match((await second.socket.next()).notification?.title, /Live again/);
+    frames.push(await second.socket.next());
+    t.match(frames[2]?.notification?.title, /Live again/);
     t.ok(await second.socket.isQuiet(500));
-    const third = await connect(address, owner.token, second.ready.cursor ?? undefined);
-    t.match((await third.socket.next()).notification?.title, /Live again/, 'the cursor moved on');
     second.socket.close();
-    third.socket.close();
+    for (const [index, left] of [2, 1, 0].entries()) {
+      const again = await connect(address, owner.token, frames[index]?.cursor ?? undefined);
+      for (let count = 0; count < left; count += 1) await again.socket.next();
+      t.ok(await again.socket.isQuiet(100), `after frame ${index + 1} there are ${left}`);
+      again.socket.close();
+    }
+  });
+
+  /** Tells the owner in a transaction that commits when the test says so. */
+  const tellSlowly = async (title: string) => {
+    const client = await database.admin.connect();
+    await client.query('begin');
+    await client.query("select bellwire.notify($1, $2, 'mention', $3)", [
+      owner.id,
+      stage.workspaceId,
+      title,
+    ]);
+    return async (end: 'commit' | 'rollback' = 'commit') => {
+      await client.query(end);
+      client.release();
+    };
+  };
+  const tell = async (title: string) => (await tellSlowly(title))();
+  const titleOf = async (socket: Socket) => (await socket.next()).notification?.title;
+
+  t.test('what was committed late is not lost to a client that was away', async (t) => {
+    const commitLate = await tellSlowly('Begun first, committed last');
+    const first = await connect(address, owner.token);
+    await tell('In between');
+    const frame = await first.socket.next();
+    t.match(frame.notification, { title: 'In between' });
+    first.socket.close();
+    await first.socket.closed;
+    await commitLate();
+    const second = await connect(address, owner.token, frame.cursor ?? undefined);
+    t.equal(await titleOf(second.socket), 'Begun first, committed last');
+    await tell('After');
+    t.equal(await titleOf(second.socket), 'After');
+    t.ok(await second.socket.isQuiet(300), 'each once');
+    second.socket.close();
+  });
+
+  t.test('what is committed around the replay comes once, in the replay or live', async (t) => {
+    const elsewhere = await startServer(t, database);
+    for (let round = 0; round < 6; round += 1) {
+      const { socket: before, ready } = await connect(address, owner.token);
+      before.close();
+      await before.closed;
+      const titles = Array.from({ length: 6 }, (_, number) => `Round ${round} number ${number}`);
+      const commits = [];
+      for (const title of titles) commits.push(await tellSlowly(title));
+      const sockets = [new Socket(address), new Socket(elsewhere.address)];
+      for (const socket of sockets) await socket.opened();
+      // The hand-over runs while these commit one by one; in each round at another place.
+      for (const [number, commit] of commits.entries()) {
+        if (number === round) {
+          for (const socket of sockets) {
+            socket.send({ type: 'auth', token: owner.token, cursor: ready.cursor });
+          }
+        }
+        await commit();
+      }
+      for (const socket of sockets) {
+        t.equal((await socket.next()).type, 'ready');
+        const got = [];
+        for (const _ of titles) got.push(await titleOf(socket));
+        t.same(got.sort(), [...titles].sort());
+      }
+      for (const socket of sockets) {
+        t.ok(await socket.isQuiet(50), 'none twice');
+        socket.close();
+      }
+    }
+  });
+
+  t.test('several in one look: each frame has the cursor to go on from', async (t) => {
+    const { socket } = await connect(address, owner.token);
+    const commits = [];
+    for (const title of ['One', 'Two', 'Three']) commits.push(await tellSlowly(title));
+    const late = await tellSlowly('Late');
+    await database.admin.query(
+      `insert into bellwire.notifications (workspace_id, user_id, kind, title)
+       select $1, $2, 'mention', 'Row ' || i from generate_series(1, 3) as i`,
+      [stage.workspaceId, owner.id],
+    );
+    for (const commit of commits) await commit();
+    const frames = [];
+    for (let count = 0; count < 6; count += 1) frames.push(await socket.next());
+    socket.close();
+    await late();
+    for (const [index, frame] of frames.entries()) {
+      const again = await connect(address, owner.token, frame.cursor ?? undefined);
+      const got = [];
+      for (let left = frames.length - index; left > 0; left -= 1) {
+        got.push(await titleOf(again.socket));
+      }
+      const rest = frames.slice(index + 1).map((next) => next.notification?.title);
+      t.same(got.sort(), [...rest, 'Late'].sort(), `after frame ${index + 1}`);
+      t.ok(await again.socket.isQuiet(50));
+      again.socket.close();
+    }
+  });
+
+  t.test('what was read in another tab while away', async (t) => {
+    await tell('To be read');
+    const first = await connect(address, owner.token);
+    first.socket.close();
+    await first.socket.closed;
+    const id = (await owner.get('/api/notifications?limit=1')).pick<number>('items.0.id');
+    await owner.post(`/api/notifications/${id}/read`);
+    const second = await connect(address, owner.token, first.ready.cursor ?? undefined);
+    const unreadCount = (first.ready.unreadCount ?? 0) - 1;
+    t.match(second.ready, { unreadCount });
+    t.match(await second.socket.next(), { type: 'read', id, unreadCount });
+    t.ok(await second.socket.isQuiet(100));
+    second.socket.close();
+  });
+
+  t.test('who missed too much, or has a cursor of something else, reads the inbox', async (t) => {
+    const first = await connect(address, owner.token);
+    first.socket.close();
+    await first.socket.closed;
+    await database.admin.query(
+      `insert into bellwire.notifications (workspace_id, user_id, kind, title)
+       select $1, $2, 'mention', 'Flood' from generate_series(1, 501)`,
+      [stage.workspaceId, owner.id],
+    );
+    const page = (await owner.get('/api/notifications?limit=1')).pick<string>('nextCursor');
+    const cursors = [first.ready.cursor ?? '', page, 'bogus', '', 'MTI', '%00', 'x'.repeat(300)];
+    for (const cursor of cursors) {
+      const { socket, ready } = await connect(address, owner.token, cursor);
+      t.match(ready, { resync: true, cursor: String }, cursor.slice(0, 9));
+      await tell('Now');
+      t.equal(await titleOf(socket), 'Now', 'no replay, and live from here on');
+      const again = await connect(address, owner.token, ready.cursor ?? undefined);
+      t.match(again.ready, { resync: false });
+      t.equal(await titleOf(again.socket), 'Now', 'its new cursor is good');
+      socket.close();
+      again.socket.close();
+    }
+    const { socket } = await connect(address, owner.token);
+    await database.admin.query(
+      `insert into bellwire.notifications (workspace_id, user_id, kind, title)
+       select $1, $2, 'mention', 'Flood' from generate_series(1, 501)`,
+      [stage.workspaceId, owner.id],
+    );
+    t.match(await socket.next(), { type: 'resync', cursor: String }, 'live, too');
+    socket.close();
   });
 
   t.test('an inbox that was empty can be resumed', async (t) => {
@@ -173,10 +347,9 @@ t.test('/notifications-ws', async (t) => {
     second.socket.close();
   });
 
-  t.test('4002: a cursor that is none', async (t) => {
-    for (const cursor of ['bogus', '', 'MTI', '%00', 'x'.repeat(300)]) {
-      const ended = await outcome({ type: 'auth', token: owner.token, cursor });
-      t.equal(ended.code, 4002, cursor.slice(0, 10));
+  t.test('4002: a cursor that no server gave', async (t) => {
+    for (const cursor of [7, {}, 'x'.repeat(5_000)]) {
+      t.equal((await outcome({ type: 'auth', token: owner.token, cursor })).code, 4002);
     }
   });
 
@@ -216,10 +389,16 @@ t.test('/notifications-ws', async (t) => {
     const slow = await connect(address, owner.token);
     const lively = await connect(address, owner.token);
     slow.socket.ws.pause();
-    const notification = { id: 1, coalescedCount: 0, body: 'x'.repeat(64 * 1024) };
-    const event = { userId: owner.id, type: 'notification', id: 1, unreadCount: 1, notification };
+    const event = {
+      userId: owner.id,
+      type: 'notification' as const,
+      id: 1,
+      xids: [String(Number.MAX_SAFE_INTEGER)],
+      unreadCount: 1,
+      notification: { id: 1, coalescedCount: 0, body: 'x'.repeat(64 * 1024) },
+    };
     for (let count = 0; count < 1_000 && slow.socket.ws.readyState === WebSocket.OPEN; count += 1) {
-      stage.app.sockets.deliver([{ ...event, type: 'notification' }]);
+      stage.app.sockets.deliver({ cursor: 'x', events: [event] });
       await new Promise((resolve) => setImmediate(resolve));
     }
     slow.socket.ws.resume();
@@ -237,6 +416,32 @@ t.test('/notifications-ws', async (t) => {
     t.match((await there.socket.next()).notification?.title, /Everywhere/);
     here.socket.close();
     there.socket.close();
+  });
+
+  t.test('who lost access is told nothing, live or replayed', async (t) => {
+    const away = await connect(address, member.token);
+    const { socket } = await connect(address, member.token);
+    const commit = await (async () => {
+      const client = await database.admin.connect();
+      await client.query('begin');
+      await client.query(
+        `insert into bellwire.notifications (workspace_id, scope_id, user_id, kind, title)
+         select $1, id, $2, 'mention', 'Secret' from bellwire.resources
+         where type = 'squad' and ref = $3`,
+        [stage.workspaceId, member.id, String(stage.squadId)],
+      );
+      return async () => {
+        await client.query('commit');
+        client.release();
+      };
+    })();
+    await owner.delete(`/api/squads/${stage.squadId}/members/${member.id}`);
+    await commit();
+    t.ok(await socket.isQuiet(300));
+    const again = await connect(address, member.token, away.ready.cursor ?? undefined);
+    t.ok(await again.socket.isQuiet(100));
+    await owner.post(`/api/squads/${stage.squadId}/members`, { userId: member.id, role: 'member' });
+    for (const tab of [away.socket, socket, again.socket]) tab.close();
   });
 
   t.test('1001: the server stops', async (t) => {

@@ -6,7 +6,7 @@ export interface Frame {
   unreadCount?: number;
   id?: number;
   cursor?: string | null;
-  isComplete?: boolean;
+  resync?: boolean;
   notification?: {
     id: number;
     kind: string;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { createStage, refused, type Stage } from '../fixtures.ts';
 
@@ -5,27 +6,57 @@ interface Event {
   userId: number;
   type: string;
   id: number;
+  xids: string[];
   unreadCount: number;
-  notification?: Record<string, unknown>;
+  notification: Record<string, unknown> | null;
 }
 
 /** A server that looks again and again. */
 class Tail {
   snapshot: string | null = null;
+  /** What a client has after everything up to the last look. */
+  cursor = '';
+  isNews = false;
   readonly stage: Stage;
+  readonly listeners: number[] | null;
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, listeners: number[] | null = null) {
     this.stage = stage;
+    this.listeners = listeners;
   }
 
   async look(): Promise<Event[]> {
-    const [row] = await this.stage.byServer('select * from bellwire.push_tail($1)', [
+    const [row] = await this.stage.byServer('select * from bellwire.push_tail($1, $2)', [
       this.snapshot,
+      this.listeners,
     ]);
     this.snapshot = row?.snapshot as string;
+    this.cursor = row?.cursor as string;
+    this.isNews = row?.is_news as boolean;
     return row?.events as Event[];
   }
 }
+
+interface Missed {
+  snapshot: string;
+  cursor: string;
+  unread_count: number;
+  needs_resync: boolean;
+  events: (Event & { cursor: string })[];
+}
+
+const MOST = 500;
+
+async function missed(stage: Stage, person: number, cursor: string | null, count = MOST) {
+  const [row] = await stage.byServer('select * from bellwire.missed_notifications($1, $2, $3)', [
+    person,
+    cursor,
+    count,
+  ]);
+  return row as unknown as Missed;
+}
+
+const titles = (events: Event[]) => events.map((event) => event.notification?.title as string);
 
 const send = (stage: Stage, person: number, title = 'Hello') =>
   stage.byAdministrator("select bellwire.notify($1, $2, 'mention', $3)", [
@@ -109,25 +140,75 @@ t.test('what is rolled back is never seen', async (t) => {
   t.strictSame(await tail.look(), []);
 });
 
-t.test('many writers at once: everything, once', async (t) => {
-  const stage = await createStage(t);
-  const { member } = stage.people;
-  const tail = new Tail(stage);
-  await tail.look();
-  const titles = Array.from({ length: 60 }, (_, index) => `n${index}`);
-  const seen: string[] = [];
-  let writing = true;
-  const reader = (async () => {
-    for (let last = false; !last; ) {
-      last = !writing;
-      for (const event of await tail.look()) seen.push(event.notification?.title as string);
-    }
-  })();
-  await Promise.all(titles.map((title) => send(stage, member, title)));
-  writing = false;
-  await reader;
-  t.strictSame(seen.sort(), titles.sort());
-});
+t.test(
+  'many writers, each committing when it pleases or not at all: everything, once',
+  async (t) => {
+    const stage = await createStage(t);
+    const { member } = stage.people;
+    const writers = 6;
+    const transactions = 25;
+    const longestPauseMs = 8;
+    const expected: string[] = [];
+    const write = async (writer: number) => {
+      for (let number = 0; number < transactions; number += 1) {
+        const mine = [0, 1].map((part) => `w${writer} t${number} p${part}`);
+        const isRolledBack = Math.random() < 0.3;
+        await stage.database
+          .asAdministrator(async (client) => {
+            for (const title of mine) {
+              await client.query("select bellwire.notify($1, $2, 'mention', $3)", [
+                member,
+                stage.workspaceId,
+                title,
+              ]);
+              await pause(Math.random() * longestPauseMs);
+            }
+            if (isRolledBack) throw new Error('rolled back');
+            expected.push(...mine);
+          })
+          .catch((error) => {
+            if (error.message !== 'rolled back') throw error;
+          });
+      }
+    };
+    // Two servers that look in their own rhythm, and a client that is away between any two looks.
+    const tails = [new Tail(stage), new Tail(stage, [member])];
+    const seen: string[][] = [[], []];
+    const away: string[] = [];
+    let cursor = (await missed(stage, member, null)).cursor;
+    for (const tail of tails) await tail.look();
+    let isWriting = true;
+    const follow = async (look: () => Promise<void>) => {
+      for (let isLast = false; !isLast; ) {
+        isLast = !isWriting;
+        await look();
+      }
+    };
+    const readers = [
+      ...tails.map((tail, index) =>
+        follow(async () => {
+          seen[index]?.push(...titles(await tail.look()));
+        }),
+      ),
+      follow(async () => {
+        const replay = await missed(stage, member, cursor);
+        // As if the socket broke in the middle of the replay, one time of three.
+        const broken =
+          Math.random() < 0.3 ? Math.floor(Math.random() * replay.events.length) : undefined;
+        const sent = replay.events.slice(0, broken);
+        away.push(...titles(sent));
+        cursor = broken === undefined ? replay.cursor : (sent.at(-1)?.cursor ?? cursor);
+      }),
+    ];
+    await Promise.all(Array.from({ length: writers }, (_, index) => write(index)));
+    isWriting = false;
+    await Promise.all(readers);
+    away.push(...titles((await missed(stage, member, cursor)).events));
+    expected.sort();
+    t.ok(expected.length > writers * transactions * 0.8, `${expected.length} were written`);
+    for (const found of [...seen, away]) t.strictSame(found.sort(), expected);
+  },
+);
 
 t.test('two servers each see it once', async (t) => {
   const stage = await createStage(t);
@@ -149,8 +230,14 @@ t.test('counting up and reading are news too', async (t) => {
   t.match(counted, { userId: owner, type: 'notification', notification: { coalescedCount: 1 } });
 
   await stage.by(owner, 'select api.mark_notification_read($1)', [counted?.id]);
-  t.strictSame(await tail.look(), [
-    { userId: owner, type: 'read', id: counted?.id, unreadCount: 0 },
+  t.match(await tail.look(), [
+    {
+      userId: owner,
+      type: 'read',
+      id: counted?.id,
+      unreadCount: 0,
+      notification: { id: counted?.id, readAt: String },
+    },
   ]);
   await stage.by(owner, 'select api.mark_notification_read($1)', [counted?.id]);
   t.strictSame(await tail.look(), [], 'reading again is no news');
@@ -160,9 +247,85 @@ t.test('counting up and reading are news too', async (t) => {
   t.match(await tail.look(), [{ unreadCount: 2 }, { unreadCount: 2 }], 'the badge at the look');
   await stage.by(owner, 'select api.mark_all_notifications_read()');
   t.match(await tail.look(), [
-    { type: 'read', unreadCount: 0 },
-    { type: 'read', unreadCount: 0 },
+    { userId: owner, type: 'read-all', unreadCount: 0, notification: null },
   ]);
+});
+
+const fill = (stage: Stage, person: number, count: number) =>
+  stage.look(
+    `insert into bellwire.notifications (workspace_id, user_id, kind, title)
+     select $1, $2, 'mention', 'n' || i from generate_series(1, $3::int) as i`,
+    [stage.workspaceId, person, count],
+  );
+
+t.test('ten thousand read at once are one event', async (t) => {
+  const stage = await createStage(t);
+  const { member, owner } = stage.people;
+  await fill(stage, member, 10_000);
+  await fill(stage, owner, 2);
+  const tail = new Tail(stage);
+  await tail.look();
+  await stage.by(member, 'select api.mark_all_notifications_read()');
+  await stage.by(
+    owner,
+    'select api.mark_notification_read(id) from api.list_notifications(null, 1, false)',
+  );
+  t.match(await tail.look(), [
+    { userId: owner, type: 'read', unreadCount: 1 },
+    { userId: member, type: 'read-all', unreadCount: 0 },
+  ]);
+});
+
+t.test('many read while one more comes: never read-all, as that one is unread', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  await fill(stage, member, 3);
+  const tail = new Tail(stage);
+  await tail.look();
+  await stage.by(member, 'select api.mark_all_notifications_read()');
+  await send(stage, member);
+  const events = await tail.look();
+  t.strictSame(
+    events.map(({ type, unreadCount }) => [type, unreadCount]),
+    [
+      ['read', 1],
+      ['read', 1],
+      ['read', 1],
+      ['notification', 1],
+    ],
+  );
+  await fill(stage, member, MOST + 1);
+  t.match(await tail.look(), [{ type: 'resync', unreadCount: MOST + 2, notification: null }]);
+  await fill(stage, member, MOST);
+  t.equal((await tail.look()).length, MOST, 'that many are sent one by one');
+});
+
+t.test('a look is for the listeners, and says when there was news for others', async (t) => {
+  const stage = await createStage(t);
+  const { member, colleague } = stage.people;
+  const tail = new Tail(stage, [member]);
+  await tail.look();
+  t.notOk(tail.isNews);
+  await send(stage, colleague);
+  t.strictSame(await tail.look(), []);
+  t.ok(tail.isNews);
+  await send(stage, colleague);
+  await send(stage, member, 'mine');
+  t.strictSame(titles(await tail.look()), ['mine']);
+  t.strictSame(await tail.look(), []);
+  t.notOk(tail.isNews);
+});
+
+t.test('rows of a restored dump, with transactions still to come, are no news', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  const start = await missed(stage, member, null);
+  await send(stage, member);
+  await stage.look("update bellwire.notifications set xid = '900000000000'");
+  const tail = new Tail(stage);
+  await tail.look();
+  t.strictSame(await tail.look(), []);
+  t.strictSame((await missed(stage, member, start.cursor)).events, []);
 });
 
 t.test('who lost access and what is by mail only are left out', async (t) => {
@@ -180,39 +343,117 @@ t.test('who lost access and what is by mail only are left out', async (t) => {
   t.strictSame(await tail.look(), []);
 });
 
-t.test('what a client has missed, oldest first', async (t) => {
+t.test('what a client has missed, and where it is then', async (t) => {
   const stage = await createStage(t);
   const { member, colleague } = stage.people;
+  await send(stage, member, 'before');
+  const start = await missed(stage, member, null);
+  t.match(start, { unread_count: 1, needs_resync: false, events: [] }, 'without a cursor nothing');
   for (const title of ['a', 'b', 'c', 'd']) await send(stage, member, title);
   await send(stage, colleague, 'other');
-  const rows = await stage.by(member, 'select title, cursor from api.list_notifications()');
-  const at = (title: string) => rows.find((row) => row.title === title)?.cursor;
-  const missed = async (cursor: unknown, count = 10) =>
-    (
-      await stage.byServer('select * from bellwire.missed_notifications($1, $2, $3)', [
-        member,
-        cursor,
-        count,
-      ])
-    ).map((row) => (row.notification as { title: string }).title);
-  t.strictSame(await missed(at('b')), ['c', 'd']);
-  t.strictSame(await missed(at('a'), 2), ['b', 'c']);
-  t.strictSame(await missed(at('d')), []);
-  await refused(
-    t,
-    stage.byServer("select bellwire.missed_notifications($1, 'nonsense', 10)", [member]),
-    { code: '22023', detail: 'invalid_cursor' },
-    'a bad cursor',
+  const replay = await missed(stage, member, start.cursor);
+  t.match(replay, { unread_count: 5, needs_resync: false });
+  t.strictSame(titles(replay.events), ['a', 'b', 'c', 'd']);
+  t.equal(replay.events.at(-1)?.cursor, replay.cursor);
+  for (const [index, left] of [['b', 'c', 'd'], ['c', 'd'], ['d'], []].entries()) {
+    const again = await missed(stage, member, replay.events[index]?.cursor ?? null);
+    t.strictSame(titles(again.events), left, `broken after ${index + 1}`);
+  }
+  t.strictSame((await missed(stage, member, replay.cursor)).events, []);
+  t.match(await missed(stage, member, start.cursor, 4), { needs_resync: false });
+  t.match(await missed(stage, member, start.cursor, 3), { needs_resync: true, events: [] });
+});
+
+t.test('a broken replay loses neither late commits nor what came meanwhile', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  const start = await missed(stage, member, null);
+  let broken: string | null = null;
+  await stage.database.asAdministrator(async (slow) => {
+    const call = "select bellwire.notify($1, $2, 'mention', $3)";
+    await slow.query(call, [member, stage.workspaceId, 'late']);
+    for (const title of ['a', 'b']) await send(stage, member, title);
+    const replay = await missed(stage, member, start.cursor);
+    t.strictSame(titles(replay.events), ['a', 'b']);
+    broken = replay.events[0]?.cursor ?? null;
+    await send(stage, member, 'c');
+    const again = await missed(stage, member, broken);
+    t.strictSame(titles(again.events), ['b', 'c']);
+    // Broken between the two looks this one reaches over.
+    t.strictSame(titles((await missed(stage, member, again.events[0]?.cursor ?? null)).events), [
+      'c',
+    ]);
+  });
+  t.strictSame(titles((await missed(stage, member, broken)).events), ['b', 'late', 'c']);
+});
+
+t.test('read elsewhere, counted again and lost access while away', async (t) => {
+  const stage = await createStage(t);
+  const { owner, member, colleague } = stage.people;
+  await stage.comment(member, stage.documentId, 'one');
+  await send(stage, owner, 'to read');
+  await stage.watch(colleague, 'log', stage.documentId);
+  const away = await missed(stage, owner, null);
+  const colleagueAway = await missed(stage, colleague, null);
+  await stage.comment(member, stage.documentId, 'two');
+  await stage.by(
+    owner,
+    'select api.mark_notification_read(id) from api.list_notifications() where title = $1',
+    ['to read'],
   );
+  t.match((await missed(stage, owner, away.cursor)).events, [
+    { type: 'notification', unreadCount: 1, notification: { coalescedCount: 1 } },
+    { type: 'read', unreadCount: 1, notification: { title: 'to read' } },
+  ]);
+  t.equal((await missed(stage, colleague, colleagueAway.cursor)).events.length, 1);
+  await stage.by(owner, 'select api.remove_squad_member($1, $2)', [stage.squadId, colleague]);
+  t.strictSame((await missed(stage, colleague, colleagueAway.cursor)).events, []);
+});
+
+t.test('a cursor is bounded, however many transactions run', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  const running = Array.from({ length: 100 }, (_, index) => 1_000_001 + index * 2);
+  const encode = (snapshot: string) =>
+    stage.value<string>('select bellwire.encode_push_cursor($1::pg_snapshot)', [snapshot]);
+  const decode = async (cursor: string) =>
+    (await stage.look('select * from bellwire.decode_push_cursor($1)', [cursor]))[0];
+  const short = `5:9:${[5, 7].join(',')}`;
+  t.match(await decode(await encode(short)), { base: short, reached: short, after_id: null });
+  const long = await encode(`1000001:1000300:${running.join(',')}`);
+  t.ok(long.length < 500, `${long.length} characters`);
+  t.equal(await decode(long), undefined, 'these transactions are still to come here');
+  const kept = Buffer.from(long, 'base64url').toString();
+  t.equal(kept, `1000001:${running[32]}:${running.slice(0, 32).join(',')}`, 'cut where it is safe');
+  for (const cursor of [
+    '',
+    'nonsense',
+    'MTI',
+    '%00',
+    'x'.repeat(3_000),
+    `${long}.${long}`,
+    'AAAA',
+  ]) {
+    t.match(
+      await missed(stage, member, cursor),
+      { needs_resync: true, events: [] },
+      cursor.slice(0, 9),
+    );
+  }
+  const [page] = await stage.look('select bellwire.encode_cursor(now(), 7) as cursor');
+  t.match(await missed(stage, member, page?.cursor as string), { needs_resync: true });
 });
 
 t.test("the tail is the server's alone", async (t) => {
   const stage = await createStage(t);
   const forbidden = { code: '42501' };
   const call = 'select bellwire.push_tail(null)';
+  const replay = 'select bellwire.missed_notifications(1, null, 1)';
   await refused(t, stage.by(stage.people.owner, call), forbidden, 'a person');
   await refused(t, stage.byAnonymous(call), forbidden, 'nobody');
   await refused(t, stage.byWorker(call), forbidden, 'the worker');
+  await refused(t, stage.by(stage.people.owner, replay), forbidden, 'a person');
+  await refused(t, stage.byWorker(replay), forbidden, 'the worker');
   await refused(
     t,
     stage.byServer("select bellwire.push_tail('x')"),
