@@ -6,6 +6,8 @@ import { startEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 
 export interface BenchDatabase {
+  /** A superuser's connection string. */
+  adminUrl: string;
   /** A superuser's pool. */
   admin: pg.Pool;
   /** A pool of so many connections as the role an application connects with. */
@@ -31,6 +33,7 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
     return pool;
   };
   return {
+    adminUrl: server.adminUrl,
     admin: connect(4),
     connect,
     async close() {

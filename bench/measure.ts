@@ -29,6 +29,12 @@ export function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
+/** The value that so large a part of them does not exceed. */
+export function percentile(values: number[], part: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
+}
+
 export function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }

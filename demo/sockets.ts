@@ -12,7 +12,7 @@ export interface LiveNotification {
 }
 
 interface Frame {
-  type: 'ready' | 'notification' | 'read';
+  type: 'ready' | 'notification' | 'read' | 'read-all' | 'resync';
   id?: number;
   notification?: { id: number; coalescedCount: number; createdAt: string };
 }
@@ -22,6 +22,8 @@ export class LiveSocket {
   readonly person: Person;
   readonly notifications: LiveNotification[] = [];
   readonly readIds: number[] = [];
+  /** How often the server said that everything is read. */
+  readAllCount = 0;
   /** Set when the server closed it, which it should not. */
   closedWith: number | undefined;
   readonly #socket: WebSocket;
@@ -71,7 +73,8 @@ export class LiveSocket {
 
   #keep({ type, id, notification }: Frame): void {
     if (type === 'read' && id !== undefined) this.readIds.push(id);
-    if (!notification) return;
+    if (type === 'read-all') this.readAllCount++;
+    if (type !== 'notification' || !notification) return;
     this.notifications.push({
       id: notification.id,
       count: notification.coalescedCount,

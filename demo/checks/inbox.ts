@@ -69,6 +69,8 @@ export async function checkReading(demo: Demo): Promise<string> {
   if (after.shown !== before.shown - 1 || after.shown !== after.stored) {
     throw new Error(`the badge went from ${before.shown} to ${after.shown}`);
   }
+  const page = demo.sockets.find(({ person }) => person === jonas);
+  const readAllsBefore = page?.readAllCount ?? 0;
   const { updated } = await demo.api.post<{ updated: number }>(
     jonas.token,
     '/api/notifications/read-all',
@@ -76,6 +78,13 @@ export async function checkReading(demo: Demo): Promise<string> {
   const left = await unreadCounts(demo, jonas);
   if (updated === 0 || left.shown !== 0 || left.stored !== 0) {
     throw new Error(`after reading all ${updated}, ${left.shown} are left`);
+  }
+  if (page && updated > 1) {
+    await until(demo.interruption, () =>
+      page.readAllCount > readAllsBefore
+        ? undefined
+        : `${jonas.name}'s open page did not hear that all is read`,
+    );
   }
   return `${mira.name} read one and the open page heard of it; ${jonas.name} read all ${updated} at once`;
 }
