@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { openBenchDatabase } from './database.ts';
 import { bulkWrite } from './figures/bulk-write.ts';
 import { fanout } from './figures/fanout.ts';
+import { inboxRead } from './figures/inbox-read.ts';
 import { push } from './figures/push.ts';
 import { ruledWrite } from './figures/ruled-write.ts';
 import type { Figure, Measurement } from './measure.ts';
@@ -17,6 +18,7 @@ const FIGURES: Record<string, Figure> = {
   'ruled-write': ruledWrite,
   'bulk-write': bulkWrite,
   push,
+  'inbox-read': inboxRead,
 };
 
 async function main(): Promise<number> {

@@ -1,5 +1,5 @@
 -- A notification as the wire shows it, for the socket.
--- Called by: push_tail() and missed_notifications(), as bellwire_definer.
+-- Called by: push_events(), as bellwire_definer.
 -- Errors: none.
 create or replace function bellwire.notification_json(notification bellwire.notifications)
 returns jsonb

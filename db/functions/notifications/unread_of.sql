@@ -1,5 +1,5 @@
 -- How many unread notifications a person sees: the badge.
--- Called by: push_tail(), as bellwire_definer; api.unread_count() asks the same under row security.
+-- Called by: push_events() and missed_notifications(), as bellwire_definer; api.unread_count() asks the same under row security.
 -- Errors: none.
 create or replace function bellwire.unread_of(reader_id bigint)
 returns bigint
