@@ -1,4 +1,6 @@
 -- Push cursors: what a client that was away has missed is found by transaction, and the functions answer with more.
+set local role bellwire_definer;
+
 drop function if exists bellwire.push_tail(text);
 drop function if exists bellwire.missed_notifications(bigint, text, integer);
 
