@@ -6,16 +6,16 @@ async function seen(stage: Stage, person: number) {
   const one = async (sql: string, values: unknown[] = []) =>
     (await stage.by(person, sql, values)).length;
   const [unread] = await stage.by(person, 'select api.unread_count() as count');
+  const [start] = await stage.look("select bellwire.encode_push_cursor('3:3:') as cursor");
+  const [missed] = await stage.byServer(
+    'select jsonb_array_length(events) as count from bellwire.missed_notifications($1, $2, 100)',
+    [person, start?.cursor],
+  );
   return {
     inbox: await one('select from api.list_notifications()'),
     table: await one('select from bellwire.notifications'),
     unread: unread?.count,
-    missed: (
-      await stage.byServer('select from bellwire.missed_notifications($1, $2, 100)', [
-        person,
-        Buffer.from('0:0').toString('base64url'),
-      ])
-    ).length,
+    missed: missed?.count,
     feed: await one("select from api.list_activity(null, 'log', $1)", [String(stage.documentId)]),
     watches: await one('select from api.watches'),
   };
