@@ -132,6 +132,7 @@ async function applyScripts(
     for (const name of migrations) log(`migration ${name}`);
     const { files, orphaned } = await applyFiles(client, directory);
     for (const file of files) log(`applied ${file}`);
+    if (files.some(isOfGenerator)) await retrackTables(client, log);
     for (const file of orphaned) log(`warning: ${file} was applied once and is gone`);
     await client.query('commit');
     return { migrations, files, orphaned };
@@ -197,7 +198,7 @@ async function applyFiles(
   const present = await repeatableFiles(directory);
   const edited = present.filter((file) => applied.get(file.path) !== file.sha256);
   // The track() calls are made again when what they generate has changed.
-  const isGeneratorEdited = edited.some((file) => file.path.startsWith('functions/track/'));
+  const isGeneratorEdited = edited.some((file) => isOfGenerator(file.path));
   const changed = present.filter(
     (file) => edited.includes(file) || (isGeneratorEdited && file.path.startsWith('suite/')),
   );
@@ -220,6 +221,30 @@ async function applyFiles(
     files: changed.map((file) => file.path),
     orphaned: [...applied.keys()].filter((name) => !names.has(name)),
   };
+}
+
+function isOfGenerator(file: string): boolean {
+  return file.startsWith('functions/track/');
+}
+
+/**
+ * Makes the generated functions of the application's own tables again; the suite's have just been
+ * made by its file. One that cannot be made again goes on with what it has: it must not cost the
+ * others the upgrade, so it is a warning here and a row of rule_failures.
+ */
+async function retrackTables(client: pg.Client, log: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ table: string; problem: string | null }>(
+    `select made.table_name::text as table, made.problem
+       from (select distinct table_name from bellwire.tracked_tables where created_at < now()) as known
+      cross join lateral bellwire.retrack(known.table_name, with_rows => false) as made`,
+  );
+  for (const { table, problem } of rows) {
+    log(
+      problem === null
+        ? `tracked ${table} again`
+        : `warning: ${table} could not be tracked again and goes on as before: ${problem}`,
+    );
+  }
 }
 
 /**

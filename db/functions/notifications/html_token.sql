@@ -1,4 +1,4 @@
--- The regular expression that cuts lower-case HTML into tags and comments the way a browser's tokenizer does, so that a >
+-- The regular expression, to be matched in any case, that cuts HTML into tags and comments the way a browser's tokenizer does, so that a >
 -- or a whole node inside an attribute's value is no tag. Everything between the tokens is text.
 --
 -- It reads a text once, whatever is in it, and says where each tag ends without looking at anything twice. Whoever
@@ -53,6 +53,6 @@ as $$
   from attributes cross join raw_elements
 $$;
 
-comment on function bellwire.html_token(text[]) is 'A regular expression for one tag or comment of lower-case HTML.';
+comment on function bellwire.html_token(text[]) is 'A regular expression for one tag or comment of HTML.';
 
 revoke all on function bellwire.html_token(text[]) from public;

@@ -3,7 +3,7 @@
 -- An entry: on (insert, update, delete), action, of (columns that must have changed), when (SQL over new and old),
 -- resource (self or parent), metadata (key -> SQL over new and old), names (SQL giving bigint[]), record (false: only
 -- the people it names are told).
--- Called by: track().
+-- Called by: draft_list().
 -- Errors: 22023 for an entry that makes no sense.
 create or replace function bellwire.action_draft(
   table_name regclass,
@@ -58,10 +58,12 @@ begin
     select from pg_catalog.pg_attribute as attribute
     where attribute.attrelid = table_name and attribute.attname = columns.name and attribute.attnum > 0
       and not attribute.attisdropped
+      and attribute.attgenerated <> 'v'
   );
   if unknown is not null then
     raise exception 'table % has no column %', table_name, unknown
-      using errcode = '22023', hint = 'Names in "of" are written as they are stored, without quotes.';
+      using errcode = '22023',
+        hint = 'Names in "of" are written as they are stored, without quotes; triggers do not see virtual generated columns.';
   end if;
 
   if operation = 'update' and entry ? 'of' then

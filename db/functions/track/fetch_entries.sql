@@ -1,5 +1,5 @@
 -- Reads the next rows of an open cursor as registry entries.
--- Called by: track(), while it registers the rows that are there.
+-- Called by: register_rows().
 -- Errors: none of its own.
 -- Returns: null at the end.
 create or replace function bellwire.fetch_entries(existing refcursor, max_count integer)

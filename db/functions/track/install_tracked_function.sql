@@ -1,7 +1,8 @@
 -- Makes a generated trigger function, owned by bellwire_definer so that it may write the engine's tables. The body
 -- comes from track() and contains expressions of the administrator who tracks: whoever may call this may run SQL as
 -- bellwire_definer, so bellwire_admin is a trusted role.
--- Called by: track() and track_members(), as bellwire_admin or the owner; tracker is the role that makes the triggers.
+-- Called by: generate_tracking(), generate_members() and generate_users(), as bellwire_admin or the owner; tracker is the
+-- role that makes the triggers.
 -- Errors: 42601 and friends when an expression does not parse.
 create or replace function bellwire.install_tracked_function(function_name text, body text, tracker name)
 returns void

@@ -1,5 +1,5 @@
 -- Splits 'archive:archive_id' into the parent's type and the SQL expression that gives its key.
--- Called by: track() and track_members().
+-- Called by: tracked_columns(), generate_tracking() and track_members().
 -- Errors: 22023 for another form or an unknown type.
 create or replace function bellwire.parse_parent(parent text, own_type text, out type text, out expression text)
 language plpgsql
@@ -7,6 +7,9 @@ stable
 set search_path = ''
 as $$
 begin
+  if parent is null then
+    return;
+  end if;
   type := split_part(parent, ':', 1);
   expression := substr(parent, length(type) + 2);
   if type !~ '^[a-z][a-z0-9_]*$' or expression = '' then

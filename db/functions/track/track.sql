@@ -1,6 +1,7 @@
 -- Makes a table watchable. From now on every INSERT, UPDATE and DELETE keeps the registry in step and records the given
 -- actions, in the transaction of the change, however it comes: an application, COPY, a psql prompt. Rows that are there
--- already are registered without activity. Calling it again replaces what it was called with.
+-- already are registered without activity. Calling it again replaces what it was called with. Partitions and tables that
+-- inherit are followed with their parent.
 --
 --   select bellwire.track('public.tickets', 'ticket',
 --     parent => 'project:project_id', title => 'subject', owner => 'reporter_id', mentions => 'body',
@@ -13,12 +14,12 @@
 -- Arguments:
 --   type          what the thing is called; null when only actions on the parent are wanted (a membership table)
 --   parent        type:expression of the parent's key
---   workspace     expression of the workspace's id, for what has no parent
+--   workspace     expression of the workspace's id, for what has no parent, or whose parent is not there
 --   is_scope      it has members (see track_members())
---   key           expression of the key, default the primary key; must not change
+--   key           expression of the key, default the primary key; a row keeps its watches and history when it changes
 --   link_template path in your application, with {ref} and {parent_ref}
 --   actions       see action_draft()
--- Called by: bellwire_admin with the TRIGGER right on the table, or its owner.
+-- Called by: bellwire_admin with the TRIGGER right on the table, or its owner (of partitioned tables its owner).
 -- Errors: 22023 with a hint for anything that cannot be generated; 42501 without the rights.
 create or replace function bellwire.track(
   table_name regclass,
@@ -39,15 +40,9 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  backfill_rows constant integer := 5000; -- registered at a time when tracking begins
-  parent_type text;
-  parent_expression text := 'null';
-  row_columns text;
-  draft_list text;
-  function_name text;
-  operation text;
-  entries bellwire.resource_entry[];
-  existing refcursor;
+  arguments constant jsonb := jsonb_build_object(
+    'parent', parent, 'title', title, 'owner', owner, 'workspace', workspace, 'is_scope', is_scope, 'key', key,
+    'mentions', mentions, 'actions', actions, 'link_template', link_template, 'is_watchable', is_watchable);
 begin
   if table_name is null or jsonb_typeof(actions) is distinct from 'array' then
     raise exception 'track() needs a table and an array of actions'
@@ -57,56 +52,11 @@ begin
     raise exception 'a type is a lower-case word, not %', type
       using errcode = '22023', hint = 'Letters, digits and _, at most 48, for example work_order.';
   end if;
-  if parent is not null then
-    select parsed.type, parsed.expression
-    into parent_type, parent_expression
-    from bellwire.parse_parent(parent, type) as parsed;
-  end if;
-  perform bellwire.forget_table(table_name, 'bellwire_track_');
-  perform bellwire.drop_tracked_table(table_name);
-  perform bellwire.remember_table(
-    table_name, type,
-    jsonb_build_object(
-      'parent', parent, 'title', title, 'owner', owner, 'workspace', workspace, 'is_scope', is_scope, 'key', key,
-      'mentions', mentions, 'actions', actions, 'link_template', link_template, 'is_watchable', is_watchable));
-
-  row_columns := format(
-    'select bellwire_row.*, (%s)::text as bellwire_ref, (%s)::text as bellwire_parent_ref, '
-    '(%s)::bigint as bellwire_workspace_id, (%s)::text as bellwire_title, (%s)::bigint as bellwire_owner_id from ',
-    coalesce(key, bellwire.key_expression(table_name)), parent_expression, coalesce(workspace, 'null'),
-    coalesce(title, 'null'), coalesce(owner, 'null'));
-
-  foreach operation in array array['insert', 'update', 'delete'] loop
-    -- An entry without a known "on" is shown to the first round, which refuses it.
-    select string_agg(
-      bellwire.action_draft(table_name, entry.value, type, parent_type, title, mentions),
-      E',\n      ' order by entry.number)
-    into draft_list
-    from jsonb_array_elements(actions) with ordinality as entry(value, number)
-    where coalesce(nullif(entry.value ->> 'on', ''), 'none') = operation
-      or operation = 'insert' and coalesce(entry.value ->> 'on', '') not in ('insert', 'update', 'delete');
-    continue when type is null and draft_list is null;
-
-    perform bellwire.try_tracked_query(table_name, operation, type, parent_type, row_columns, draft_list);
-    function_name := bellwire.tracked_name(table_name, type) || '_' || operation;
-    perform bellwire.install_tracked_function(
-      function_name,
-      bellwire.tracked_body(table_name, operation, type, parent_type, row_columns, draft_list),
-      current_user);
-    perform bellwire.attach_tracked_function(table_name, 'bellwire_track_', operation, function_name);
-  end loop;
-
+  perform bellwire.parse_parent(parent, type);
+  perform bellwire.remember_table(table_name, 'track', type, arguments);
+  perform bellwire.generate_tracking(table_name, type, arguments);
   if type is not null then
-    open existing for execute format(
-      'select bellwire_ref, bellwire_parent_ref, bellwire_workspace_id, bellwire_title, bellwire_owner_id '
-      'from (%s %s as bellwire_row) as registered',
-      row_columns, table_name);
-    loop
-      entries := bellwire.fetch_entries(existing, backfill_rows);
-      exit when entries is null;
-      perform bellwire.register_resources(type, parent_type, entries);
-    end loop;
-    close existing;
+    perform bellwire.register_rows(table_name, type, arguments);
   end if;
 end
 $$;

@@ -1,7 +1,7 @@
 -- The body of the trigger function of one operation of a tracked table: keeps the registry in step, makes the drafts,
 -- hands them to record_activity(). What fails in it, an expression of the administrator included, is noted in
--- rule_failures; the statement of the application stands.
--- Called by: track().
+-- rule_failures; the statement of the application stands, and the registry is brought in step all the same.
+-- Called by: generate_tracking().
 -- Errors: none.
 create or replace function bellwire.tracked_body(
   table_name regclass,
@@ -9,7 +9,8 @@ create or replace function bellwire.tracked_body(
   type text,
   parent_type text,
   row_columns text,
-  draft_list text
+  key text,
+  drafts text
 )
 returns text
 language plpgsql
@@ -17,57 +18,50 @@ stable
 set search_path = ''
 as $$
 declare
-  query constant text := bellwire.tracked_query(
-    operation, type, parent_type, row_columns, draft_list, '',
-    E'  into bellwire_drafts, bellwire_is_new_to_registry\n') || E';\n';
-  register constant text := format(
-    E'  perform bellwire.register_resources(%L, %L, array(\n'
-    '    select row(bellwire_ref, bellwire_parent_ref, bellwire_workspace_id, bellwire_title, bellwire_owner_id)\n'
-    '      ::bellwire.resource_entry\n'
-    '    from (%s after_table as bellwire_row) as entry));\n',
-    type, parent_type, row_columns);
-  steps text := query;
+  query constant text := '  ' || bellwire.tracked_query(
+    operation, type, parent_type, row_columns, drafts, '',
+    E'  into bellwire_drafts'
+    || case operation when 'update' then E', bellwire_change\n' else E'\n' end) || E';\n';
+  step constant text := bellwire.registry_step(operation, type, parent_type, row_columns);
+  steps text := '';
 begin
-  if type is not null and operation = 'insert' then
-    steps := register || query;
-  elsif type is not null and operation = 'update' then
+  if operation = 'update' and step is not null then
     -- Mostly nothing that the registry knows has changed. Where it has, the drafts are made again from what it says now.
     steps := E'  for bellwire_pass in 1 .. 2 loop\n' || query
-      || E'  exit when not bellwire_is_new_to_registry or bellwire_pass = 2;\n' || register || E'  end loop;\n';
+      || E'  exit when coalesce(bellwire_change, 0) = 0 or bellwire_pass = 2;\n' || step
+      || E'  if not bellwire_is_paired then\n    bellwire_drafts := null;\n    exit;\n  end if;\n  end loop;\n';
+  else
+    steps := case when operation = 'insert' then coalesce(step, '') else '' end
+      || case when drafts is not null then query else '' end;
   end if;
-  steps := steps || E'  if bellwire_drafts is not null then\n'
-    '    perform bellwire.record_activity(bellwire_drafts);\n  end if;\n';
-  if type is not null and operation = 'delete' then
-    steps := steps || format(
-      E'  update bellwire.resources as resource set deleted_at = now()\n'
-      '  where resource.type = %L\n'
-      '    and resource.ref in (select bellwire_ref from (%s before_table as bellwire_row) as entry);\n',
-      type, row_columns);
+  if drafts is not null then
+    steps := steps || E'  if bellwire_drafts is not null then\n'
+      '    bellwire_count := bellwire.record_activity(bellwire_drafts);\n  end if;\n';
+  end if;
+  if operation = 'delete' then
+    steps := steps || coalesce(step, '');
   end if;
 
-  return format(
-    E'#variable_conflict use_column\ndeclare\n'
-    '  bellwire_actor_id constant bigint := bellwire.current_user_id();\n'
+  return E'#variable_conflict use_column\ndeclare\n'
+    '  bellwire_actor_id constant bigint := coalesce(bellwire.current_user_id(),\n'
+    '    case when current_setting(''request.jwt.claims'', true) <> '''' then bellwire.external_actor_id() end);\n'
     '  bellwire_drafts bellwire.activity_draft[];\n'
-    '  bellwire_is_new_to_registry boolean;\n'
+    '  bellwire_change integer := 2; -- taken for the worst where the query fails\n'
+    '  bellwire_is_paired boolean := true;\n'
+    '  bellwire_count integer; -- assigned, because PERFORM would plan and run a query\n'
     '  bellwire_state text;\n'
     '  bellwire_message text;\n'
     '  bellwire_context text;\n'
-    'begin\n%s'
-    '  return null;\n'
-    'exception when others then\n'
-    '  if bellwire.is_outage(sqlstate) then raise; end if;\n'
-    '  get stacked diagnostics bellwire_state = returned_sqlstate, bellwire_message = message_text,\n'
-    '    bellwire_context = pg_exception_context;\n'
-    '  perform bellwire.fail_rule(%L, null, bellwire_state, bellwire_message, bellwire_context);\n'
-    '  return null;\n'
-    'end',
-    steps, left('track ' || table_name, 63));
+    '  bellwire_refs text;\n'
+    '  bellwire_subject_ids bigint[];\n'
+    'begin\n' || steps || E'  return null;\n'
+    || bellwire.tracked_failure(table_name, operation, type, key, step)
+    || 'end';
 end
 $$;
 
-comment on function bellwire.tracked_body(regclass, text, text, text, text, text) is
+comment on function bellwire.tracked_body(regclass, text, text, text, text, text, text) is
   'Source of the trigger function of one operation of a tracked table.';
 
-revoke all on function bellwire.tracked_body(regclass, text, text, text, text, text) from public;
-grant execute on function bellwire.tracked_body(regclass, text, text, text, text, text) to bellwire_admin;
+revoke all on function bellwire.tracked_body(regclass, text, text, text, text, text, text) from public;
+grant execute on function bellwire.tracked_body(regclass, text, text, text, text, text, text) to bellwire_admin;

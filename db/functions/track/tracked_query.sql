@@ -1,13 +1,17 @@
--- The one query a tracked statement runs: changed rows in, activity drafts out, and, for an update, whether anything the
--- registry knows has changed. One query for all actions, because starting a query costs more than running it.
--- Called by: tracked_body(), and track() to try the expressions out.
+-- The one query a tracked statement runs: changed rows in, activity drafts out, and for an update a word on them: 0 nothing
+-- that the registry knows has changed, 1 something has, 2 a key has. One query for all actions, because starting a query
+-- costs more than running it; no look-up in the registry that no action asks for.
+-- A row before and after an update are paired by their place: Postgres writes both transition tables in one go, and the
+-- key may be what has changed. A full join, because that is never a nested loop: a plan kept from an update of one row
+-- compared each of ten thousand rows with each other (27 s, now 0.2 s).
+-- Called by: tracked_body(), and try_tracked_query() to try the expressions out.
 -- Errors: none.
 create or replace function bellwire.tracked_query(
   operation text,
   type text,
   parent_type text,
   row_columns text,
-  draft_list text,
+  drafts text,
   given_tables text,
   into_clause text
 )
@@ -17,35 +21,42 @@ immutable
 set search_path = ''
 as $$
 declare
+  numbered constant text :=
+    '(select row_number() over () as bellwire_number, bellwire_rows.* from (%s %s as bellwire_row) as bellwire_rows) as %s';
   row_alias constant text := case operation when 'delete' then 'old' else 'new' end;
-  after_cte constant text := 'after_rows as (' || row_columns || 'after_table as bellwire_row)';
-  before_cte constant text := 'before_rows as (' || row_columns || 'before_table as bellwire_row)';
+  results text := case when drafts is null then 'null' else 'array_agg(entry) filter (where entry.action is not null)' end;
+  sources text;
+  compared_columns text;
 begin
-  return format(
-    E'  with %s%s\n'
-    '  select array_agg(entry) filter (where entry.action is not null), %s\n'
-    '%s  from %s\n'
-    '  left join bellwire.resources as self on self.type = %6$L and self.ref = %8$s.bellwire_ref\n'
-    '  left join bellwire.resources as above on above.type = %7$L and above.ref = %8$s.bellwire_parent_ref\n'
-    '  cross join lateral unnest(array[\n      %9$s\n    ]::bellwire.activity_draft[]) as entry',
-    given_tables,
-    case operation when 'insert' then after_cte when 'delete' then before_cte else after_cte || ', ' || before_cte end,
-    case when type is not null and operation = 'update' then
-      'coalesce(bool_or('
-      '(new.bellwire_parent_ref, new.bellwire_workspace_id, new.bellwire_title, new.bellwire_owner_id)'
-      ' is distinct from '
-      '(old.bellwire_parent_ref, old.bellwire_workspace_id, old.bellwire_title, old.bellwire_owner_id)), false)'
-    else 'false' end,
-    into_clause,
-    case operation
-      when 'insert' then 'after_rows as new'
-      when 'delete' then 'before_rows as old'
-      else 'after_rows as new left join before_rows as old on old.bellwire_ref = new.bellwire_ref'
-    end,
-    type,
-    parent_type,
-    row_alias,
-    coalesce(draft_list, 'null'));
+  if operation = 'update' then
+    sources := format(numbered, row_columns, 'after_table', 'new') || E'\n  full join '
+      || format(numbered, row_columns, 'before_table', 'old') || E'\n    on old.bellwire_number = new.bellwire_number';
+    -- What is not given, or the same for every row, cannot change; each comparison costs two microseconds.
+    select string_agg(format('new.%1$s is distinct from old.%1$s', compared.name), ' or ')
+    into compared_columns
+    from unnest(array['bellwire_parent_ref', 'bellwire_workspace_id', 'bellwire_title', 'bellwire_owner_id']) as compared(name)
+    where row_columns !~ ('\((null|[0-9]+)\)::\w+ as ' || compared.name);
+    results := results || E',\n    max(case when new.bellwire_ref is distinct from old.bellwire_ref then 2'
+      || coalesce(' when ' || compared_columns || ' then 1', '') || ' else 0 end)';
+  else
+    sources := format(
+      '(%s %s as bellwire_row) as %s', row_columns, case operation when 'insert' then 'after_table' else 'before_table' end,
+      row_alias);
+  end if;
+  if drafts ~ '\mself\.' then
+    sources := sources || format(
+      E'\n  left join bellwire.resources as self on self.type = %L and self.ref = %s.bellwire_ref', type, row_alias);
+  end if;
+  if drafts ~ '\mabove\.' then
+    sources := sources || format(
+      E'\n  left join bellwire.resources as above on above.type = %L and above.ref = %s.bellwire_parent_ref',
+      parent_type, row_alias);
+  end if;
+  if drafts is not null then
+    sources := sources
+      || format(E'\n  cross join lateral unnest(array[\n      %s\n    ]::bellwire.activity_draft[]) as entry', drafts);
+  end if;
+  return given_tables || 'select ' || results || E'\n' || into_clause || '  from ' || sources;
 end
 $$;
 

@@ -7,15 +7,16 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  if not bellwire.forget_table(table_name, 'bellwire_') then
+  if not bellwire.forget_table(table_name, 'bellwire_', '{}') then
     raise exception 'table % is not tracked', table_name
       using errcode = 'P0002', hint = 'select table_name, type from bellwire.tracked_tables';
   end if;
-  perform bellwire.drop_tracked_table(table_name);
+  perform bellwire.drop_tracked_table(table_name, null);
+  perform bellwire.drop_unused_functions();
 end
 $$;
 
-comment on function bellwire.untrack(regclass) is 'Removes what track() or track_members() made for a table.';
+comment on function bellwire.untrack(regclass) is 'Removes what track(), track_members() or track_users() made for a table.';
 
 revoke all on function bellwire.untrack(regclass) from public;
 grant execute on function bellwire.untrack(regclass) to bellwire_admin;

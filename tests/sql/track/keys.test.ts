@@ -89,7 +89,7 @@ t.test('keys, parents and calling track() again', async (t) => {
     const triggers = await stage.value<number>(
       "select count(*) from pg_trigger where tgrelid = 'yard.berths'::regclass and tgname like 'bellwire%'",
     );
-    t.equal(triggers, 3, 'one trigger per operation, not two');
+    t.equal(triggers, 4, 'one trigger per operation, and one for truncate, not two');
     const entries = await stage.recorded(async () => {
       await app(member, "insert into yard.berths values ('S', 1, 'One')");
       await app(member, "update yard.berths set name = 'Uno' where dock = 'S'");
