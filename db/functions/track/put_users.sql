@@ -61,7 +61,7 @@ begin
         deactivated_at = case when excluded.deactivated_at is not null then coalesce(person.deactivated_at, now()) end
     returning person.id, person.external_id
   )
-  select array_agg(written.id), string_agg(format('%s of %s', judged.email, judged.external_id), '; ')
+  select array_agg(written.id), string_agg(format('%s of %s', judged.email, judged.external_id), '; ' order by judged.external_id)
   into refused_ids, refused_rows
   from judged
   join written on written.external_id = judged.external_id
