@@ -42,6 +42,8 @@ reset role;
 
 -- Replaced by functions with another signature, whose files are applied after this.
 set local role bellwire_definer;
+drop function if exists bellwire.track(
+  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean);
 drop function if exists bellwire.forget_table(regclass, text);
 drop function if exists bellwire.drop_tracked_function(name);
 drop function if exists bellwire.drop_tracked_table(regclass);

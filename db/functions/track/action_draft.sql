@@ -2,7 +2,7 @@
 -- entry of track()'s actions. It may use new and old (the row), self and above (the registry's rows of it and its parent).
 -- An entry: on (insert, update, delete), action, of (columns that must have changed), when (SQL over new and old),
 -- resource (self or parent), metadata (key -> SQL over new and old), names (SQL giving bigint[]), record (false: only
--- the people it names are told).
+-- the people it names are told), actor (SQL giving who it was, where neither claims nor track()'s actor say so).
 -- Called by: draft_list().
 -- Errors: 22023 for an entry that makes no sense.
 create or replace function bellwire.action_draft(
@@ -34,10 +34,10 @@ begin
   end if;
   select string_agg(key, ', ') into unknown
   from jsonb_object_keys(entry) as key
-  where key not in ('on', 'action', 'of', 'when', 'resource', 'metadata', 'names', 'record');
+  where key not in ('on', 'action', 'of', 'when', 'resource', 'metadata', 'names', 'record', 'actor');
   if unknown is not null then
     raise exception 'an action entry has no field %', unknown
-      using errcode = '22023', hint = 'Fields: on, action, of, when, resource, metadata, names, record.';
+      using errcode = '22023', hint = 'Fields: on, action, of, when, resource, metadata, names, record, actor.';
   end if;
   if operation is null or operation not in ('insert', 'update', 'delete') then
     raise exception 'an action entry needs "on": insert, update or delete, not %', coalesce(operation, 'nothing')
@@ -97,14 +97,15 @@ begin
   end if;
 
   return format(
-    E'case when %1$s then\n      row(%2$L, bellwire_actor_id, %3$s.workspace_id, %3$s.scope_id, %3$s.id,\n'
+    E'case when %1$s then\n      row(%2$L, %7$s, %3$s.workspace_id, %3$s.scope_id, %3$s.id,\n'
     '        jsonb_build_object(%4$s), %5$s, %6$s)::bellwire.activity_draft end',
     array_to_string(conditions, ' and '),
     entry ->> 'action',
     subject,
     array_to_string(pairs, ', '),
     named,
-    case when (entry ->> 'record')::boolean is false then 'false' else 'true' end);
+    case when (entry ->> 'record')::boolean is false then 'false' else 'true' end,
+    coalesce('coalesce(bellwire_actor_id, (' || (entry ->> 'actor') || ')::bigint)', 'bellwire_actor_id'));
 end
 $$;
 

@@ -20,11 +20,11 @@ begin
   foreach operation in array array['insert', 'update', 'delete'] loop
     drafts := bellwire.draft_list(table_name, operation, type, parent_type, arguments);
     continue when type is null and drafts is null;
-    perform bellwire.try_tracked_query(table_name, operation, type, parent_type, row_columns, drafts);
+    perform bellwire.try_tracked_query(table_name, operation, type, parent_type, row_columns, drafts, arguments ->> 'actor');
     function_name := bellwire.tracked_name(table_name, type) || '_' || operation;
     perform bellwire.install_tracked_function(
       function_name,
-      bellwire.tracked_body(table_name, operation, type, parent_type, row_columns, key, drafts),
+      bellwire.tracked_body(table_name, operation, type, parent_type, row_columns, key, drafts, arguments ->> 'actor'),
       current_user);
     perform bellwire.attach_tracked_function(table_name, trigger_prefix, operation, function_name);
     made := made || function_name;

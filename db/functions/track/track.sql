@@ -19,6 +19,7 @@
 --   key           expression of the key, default the primary key; a row keeps its watches and history when it changes
 --   link_template path in your application, with {ref} and {parent_ref}
 --   actions       see action_draft()
+--   actor         expression, not over the row, of who acts where no claims say so: a setting of your application
 -- Called by: bellwire_admin with the TRIGGER right on the table, or its owner (of partitioned tables its owner).
 -- Errors: 22023 with a hint for anything that cannot be generated; 42501 without the rights.
 create or replace function bellwire.track(
@@ -33,7 +34,8 @@ create or replace function bellwire.track(
   mentions text default null,
   actions jsonb default '[]',
   link_template text default null,
-  is_watchable boolean default true
+  is_watchable boolean default true,
+  actor text default null
 )
 returns void
 language plpgsql
@@ -42,7 +44,7 @@ as $$
 declare
   arguments constant jsonb := jsonb_build_object(
     'parent', parent, 'title', title, 'owner', owner, 'workspace', workspace, 'is_scope', is_scope, 'key', key,
-    'mentions', mentions, 'actions', actions, 'link_template', link_template, 'is_watchable', is_watchable);
+    'mentions', mentions, 'actions', actions, 'link_template', link_template, 'is_watchable', is_watchable, 'actor', actor);
 begin
   if table_name is null or jsonb_typeof(actions) is distinct from 'array' then
     raise exception 'track() needs a table and an array of actions'
@@ -62,12 +64,12 @@ end
 $$;
 
 comment on function bellwire.track(
-  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean
+  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean, text
 ) is 'Makes a table watchable: registry, activity, notifications and webhooks follow from its changes.';
 
 revoke all on function bellwire.track(
-  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean
+  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean, text
 ) from public;
 grant execute on function bellwire.track(
-  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean
+  regclass, text, text, text, text, text, boolean, text, text, jsonb, text, boolean, text
 ) to bellwire_admin;

@@ -10,7 +10,8 @@ create or replace function bellwire.tracked_body(
   parent_type text,
   row_columns text,
   key text,
-  drafts text
+  drafts text,
+  actor text
 )
 returns text
 language plpgsql
@@ -43,8 +44,7 @@ begin
   end if;
 
   return E'#variable_conflict use_column\ndeclare\n'
-    '  bellwire_actor_id constant bigint := coalesce(bellwire.current_user_id(),\n'
-    '    case when current_setting(''request.jwt.claims'', true) <> '''' then bellwire.external_actor_id() end);\n'
+    '  bellwire_actor_id bigint;\n'
     '  bellwire_drafts bellwire.activity_draft[];\n'
     '  bellwire_change integer := 2; -- taken for the worst where the query fails\n'
     '  bellwire_is_paired boolean := true;\n'
@@ -54,14 +54,19 @@ begin
     '  bellwire_context text;\n'
     '  bellwire_refs text;\n'
     '  bellwire_subject_ids bigint[];\n'
-    'begin\n' || steps || E'  return null;\n'
+    'begin\n'
+    -- Not where it is declared: what fails there no exception block catches.
+    '  bellwire_actor_id := coalesce(bellwire.current_user_id(),\n'
+    '    case when current_setting(''request.jwt.claims'', true) <> '''' then bellwire.external_actor_id() end'
+    || coalesce(E',\n    (' || actor || ')::bigint', '') || E');\n'
+    || steps || E'  return null;\n'
     || bellwire.tracked_failure(table_name, operation, type, key, step)
     || 'end';
 end
 $$;
 
-comment on function bellwire.tracked_body(regclass, text, text, text, text, text, text) is
+comment on function bellwire.tracked_body(regclass, text, text, text, text, text, text, text) is
   'Source of the trigger function of one operation of a tracked table.';
 
-revoke all on function bellwire.tracked_body(regclass, text, text, text, text, text, text) from public;
-grant execute on function bellwire.tracked_body(regclass, text, text, text, text, text, text) to bellwire_admin;
+revoke all on function bellwire.tracked_body(regclass, text, text, text, text, text, text, text) from public;
+grant execute on function bellwire.tracked_body(regclass, text, text, text, text, text, text, text) to bellwire_admin;

@@ -2,7 +2,7 @@
 -- more, alone: an expression of an action that fails must not cost a row its place. Then the failure is noted, with the
 -- rows of the statement: the registry's ids in subject_ids, the first keys in front of the context.
 -- Called by: tracked_body().
--- Errors: none.
+-- Errors: none. (What it makes raises those of is_outage().)
 create or replace function bellwire.tracked_failure(
   table_name regclass,
   operation text,
@@ -19,6 +19,7 @@ as $$
     E'exception when others then\n'
     '  get stacked diagnostics bellwire_state = returned_sqlstate, bellwire_message = message_text,\n'
     '    bellwire_context = pg_exception_context;\n'
+    '  if bellwire.is_outage(bellwire_state) then\n    raise;\n  end if;\n'
     '  begin\n%5$s  exception when others then\n    null; -- the first failure is the one to be told of\n  end;\n'
     '  begin\n'
     '    select array_agg(known.id) filter (where known.id is not null), string_agg(entry.ref, '', '')\n'

@@ -8,7 +8,8 @@ create or replace function bellwire.try_tracked_query(
   type text,
   parent_type text,
   row_columns text,
-  drafts text
+  drafts text,
+  actor text
 )
 returns void
 language plpgsql
@@ -22,7 +23,7 @@ declare
 begin
   -- bellwire_actor_id is a variable of the generated function. Without the window Postgres sees that there are no rows,
   -- and does not ask whether the caller may call what only bellwire_definer will.
-  execute replace(replace(query, 'bellwire_actor_id', 'null::bigint'), 'row_number() over ()', '1');
+  execute replace(replace(query, 'bellwire_actor_id', format('(%s)::bigint', coalesce(actor, 'null'))), 'row_number() over ()', '1');
 exception
   when insufficient_privilege then
     raise;
@@ -33,8 +34,8 @@ exception
 end
 $$;
 
-comment on function bellwire.try_tracked_query(regclass, text, text, text, text, text) is
+comment on function bellwire.try_tracked_query(regclass, text, text, text, text, text, text) is
   'Raises when the expressions given to track() cannot be run.';
 
-revoke all on function bellwire.try_tracked_query(regclass, text, text, text, text, text) from public;
-grant execute on function bellwire.try_tracked_query(regclass, text, text, text, text, text) to bellwire_admin;
+revoke all on function bellwire.try_tracked_query(regclass, text, text, text, text, text, text) from public;
+grant execute on function bellwire.try_tracked_query(regclass, text, text, text, text, text, text) to bellwire_admin;

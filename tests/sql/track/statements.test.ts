@@ -279,3 +279,62 @@ t.test('an expression that fails costs its entries, not the registry', async (t)
     { deleted_at: Date },
   ]);
 });
+
+t.test('who is acting cannot be found out: the application does not feel it', async (t) => {
+  const { stage, dba, app } = await setUp(t);
+  await dba(
+    `select bellwire.track('yard.orders', 'order', workspace => '${stage.workspaceId}', title => 'title', actions => $1,
+       actor => 'current_setting(''yard.person'', true)::bigint')`,
+    [
+      JSON.stringify([
+        { on: 'insert', action: 'order.open', actor: 'new.parent_id' },
+        { on: 'update', of: ['title'], action: 'order.change' },
+      ]),
+    ],
+  );
+  const { member, colleague } = stage.people;
+  await app(null, "set yard.person = 'somebody'; insert into yard.orders values (1, 'A')");
+  t.match(await stage.look('select sqlstate from bellwire.rule_failures'), [{ sqlstate: '22P02' }]);
+  t.ok(await stage.resourceId('order', '1'));
+  await app(null, "set request.jwt.claims = 'garbage'; insert into yard.orders values (2, 'B')");
+  t.equal(await stage.value('select count(*) from bellwire.rule_failures'), 2);
+
+  const as = (user: number | string, sql: string) =>
+    app(null, `set yard.person = '${user}'; ${sql}`);
+  const actors = async (change: () => Promise<unknown>) =>
+    (await stage.recorded(change)).map((row) => row.actor_id);
+  t.strictSame(
+    await actors(() => as(member, "insert into yard.orders values (3, 'C')")),
+    [member],
+    'a setting of the application',
+  );
+  t.strictSame(
+    await actors(() =>
+      app(
+        colleague,
+        `set yard.person = '${member}'; update yard.orders set title = 'C2' where id = 3`,
+      ),
+    ),
+    [colleague],
+    'where there are claims they say who it is',
+  );
+  await dba(
+    `select bellwire.track('yard.orders', 'order', workspace => '${stage.workspaceId}', title => 'title',
+       actions => '[{"on": "insert", "action": "order.open", "actor": "nullif(new.title, ''nobody'')::bigint"}]')`,
+  );
+  t.strictSame(
+    await actors(() => app(null, `insert into yard.orders values (4, '${member}'), (5, 'nobody')`)),
+    [member, null],
+    'a column of the row',
+  );
+  t.strictSame(
+    await actors(() => app(colleague, `insert into yard.orders values (6, '${member}')`)),
+    [colleague],
+  );
+  await refused(
+    t,
+    dba("select bellwire.track('yard.orders', 'order', actor => 'nope', actions => $1)", [ACTIONS]),
+    { code: '22023', hint: /\S/ },
+    'an actor that is no expression',
+  );
+});
