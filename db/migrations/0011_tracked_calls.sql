@@ -54,3 +54,12 @@ drop function if exists bellwire.key_expression(regclass);
 drop function if exists bellwire.try_tracked_query(regclass, text, text, text, text, text);
 drop function if exists bellwire.register_resources(text, text, bellwire.resource_entry[]);
 reset role;
+
+-- Its function went with the lines above; a database that is new has no such note.
+do $$
+begin
+  if to_regclass('bellwire.applied_files') is not null then
+    delete from bellwire.applied_files where path = 'functions/track/drop_tracked_function.sql';
+  end if;
+end
+$$;

@@ -15,7 +15,8 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  trigger_prefix constant text := format('bellwire_%s_', of_call);
+  -- Triggers fire by name, and a table of people may be one of members too: the person comes first.
+  trigger_prefix constant text := case of_call when 'users' then 'bellwire_100_users_' else 'bellwire_members_' end;
   operation text;
   function_name text;
   made text[] := '{follow_truncate,note_new_partition}';

@@ -160,6 +160,25 @@ t.test('what bellwire.users cannot hold is no reason to leave somebody out', asy
   t.strictSame(await failures(stage), []);
 });
 
+t.test('a table of people that is one of members too: the person comes first', async (t) => {
+  const { stage, dba, app } = await setUp(t);
+  await dba(
+    `select bellwire.track_members('host.people', scope => 'workspace:${stage.workspaceId}', member => 'bellwire.user_id(id::text)')`,
+  );
+  await dba(TRACK);
+  const members = () =>
+    stage.look(
+      `select person.name from bellwire.memberships as membership
+       join bellwire.users as person on person.id = membership.user_id and person.external_id is not null`,
+    );
+  await app(null, "insert into host.people values ($1, 'Ned', null)", [uuid(1)]);
+  t.strictSame(await members(), [{ name: 'Ned' }]);
+  await app(null, 'update host.people set id = $1', [uuid(2)]);
+  t.strictSame(await members(), [{ name: 'Ned' }]);
+  await app(null, 'delete from host.people');
+  t.strictSame(await members(), []);
+});
+
 t.test('keys of any type, with a prefix where two tables have people', async (t) => {
   const { stage, dba, app } = await setUp(t, 'text');
   await dba(
