@@ -17,7 +17,8 @@ begin
     where function.pronamespace = 'bellwire_tracked'::regnamespace
       and not exists (select from pg_catalog.pg_trigger as trigger where trigger.tgfoid = function.oid)
   loop
-    execute format('drop function %s', unused);
+    -- Somebody else may have dropped it a moment ago.
+    execute format('drop function if exists %s', unused);
   end loop;
 end
 $$;

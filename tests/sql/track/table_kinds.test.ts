@@ -377,12 +377,12 @@ t.test("the application's own triggers and row security", async (t) => {
   t.ok(await stage.value('select count(*) from yard.notes'));
 
   await stage.look(
-    `alter table yard.orders owner to current_user; grant trigger on yard.orders to bellwire_admin`,
+    'alter table yard.orders owner to current_user; grant select, trigger on yard.orders to bellwire_admin',
   );
   await refused(
     t,
     track(dba, 'yard.orders', 'order', stage.workspaceId),
-    { code: '42501' },
+    { code: '42501', hint: /its owner/ },
     'not by who does not see them',
   );
 });

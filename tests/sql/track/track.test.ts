@@ -237,6 +237,19 @@ t.test('what has no workspace records nothing and breaks nothing', async (t) => 
     neighbour.app(stage.people.member, `insert into ${TABLE} ("Title") values ('Lost')`),
   );
   t.strictSame(entries, []);
+  const others = await stage.recorded(() =>
+    neighbour.app(
+      stage.people.member,
+      `insert into ${TABLE} ("Title", "Workspace") values ('Nowhere', 999999), ('Here', $1)`,
+      [stage.workspaceId],
+    ),
+  );
+  t.match(
+    others,
+    [{ action: 'order.open', metadata: { title: 'Here' } }],
+    'one that nobody made is none',
+  );
+  t.equal(others.length, 1);
   t.strictSame(await stage.byAdministrator('select from bellwire.rule_failures'), []);
 });
 
