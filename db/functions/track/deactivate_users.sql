@@ -14,4 +14,3 @@ $$;
 comment on function bellwire.deactivate_users(text[]) is 'Sets deactivated_at of people by their external_id.';
 
 revoke all on function bellwire.deactivate_users(text[]) from public;
-grant execute on function bellwire.deactivate_users(text[]) to bellwire_admin;

@@ -12,7 +12,7 @@ as $$
     when 'delete' then format(
       E'  update bellwire.resources as resource set deleted_at = now()\n'
       '  where resource.type = %L\n'
-      '    and resource.ref in (select bellwire_ref from (%s before_table as bellwire_row) as entry);\n',
+      '    and resource.ref = any (array(select bellwire_ref from (%s before_table as bellwire_row) as entry));\n',
       type, row_columns)
     else
       case when operation = 'update' then format(

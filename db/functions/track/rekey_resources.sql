@@ -49,4 +49,3 @@ comment on function bellwire.rekey_resources(text, text[], text[]) is
   'Gives registry rows their new keys; false when old and new ones cannot be paired.';
 
 revoke all on function bellwire.rekey_resources(text, text[], text[]) from public;
-grant execute on function bellwire.rekey_resources(text, text[], text[]) to bellwire_admin;

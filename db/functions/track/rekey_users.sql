@@ -34,4 +34,3 @@ $$;
 comment on function bellwire.rekey_users(text[], text[]) is 'Gives people their new external_id.';
 
 revoke all on function bellwire.rekey_users(text[], text[]) from public;
-grant execute on function bellwire.rekey_users(text[], text[]) to bellwire_admin;

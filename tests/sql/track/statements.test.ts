@@ -130,6 +130,39 @@ t.test('a plan made for one row serves ten thousand', async (t) => {
   t.equal(await stage.value('select count(*) from yard.orders where about is not null'), 10000);
 });
 
+t.test('a plan made for ten thousand rows serves one', async (t) => {
+  const { stage, dba, app } = await setUp(t);
+  await dba(
+    `create table yard.many (id bigint primary key, title text, note text);
+     insert into yard.many select id, 'title' from generate_series(1, 30000) as id`,
+  );
+  const actions = [
+    { on: 'insert', when: 'new.id < 0', action: 'order.open' },
+    { on: 'update', when: 'new.id < 0', action: 'order.change' },
+    { on: 'delete', when: 'old.id < 0', action: 'order.drop' },
+  ];
+  await dba(
+    `select bellwire.track('yard.many', 'many', workspace => '${stage.workspaceId}', title => 'title', actions => $1)`,
+    [JSON.stringify(actions)],
+  );
+  await stage.look('analyze bellwire.resources');
+  // A write that read all of the type took 15 ms: 6 s for each of these.
+  const writes = [
+    "insert into yard.many values (50000 + i, 'one')",
+    "update yard.many set note = 'one' where id = i",
+    'delete from yard.many where id = 50000 + i',
+  ];
+  await app(
+    null,
+    `insert into yard.many select id, 'bulk' from generate_series(30001, 40000) as id;
+     update yard.many set note = 'bulk' where id > 30000;
+     delete from yard.many where id > 30000;
+     set statement_timeout = '3s';
+     ${writes.map((write) => `do $$ begin for i in 1 .. 400 loop ${write}; end loop; end $$`).join(';')}`,
+  );
+  t.equal(await stage.value("select count(*) from yard.many where note = 'one'"), 400);
+});
+
 t.test('a type that knows no equality is refused in "of"', async (t) => {
   const { stage, dba, app } = await setUp(t);
   await refused(
