@@ -45,6 +45,21 @@ comment on column bellwire.rule_event.title is 'Of the resource it happened to.'
 comment on column bellwire.rule_event.target_id is 'Whose watchers and owner are meant: the resource, or its parent.';
 comment on column bellwire.rule_event.owner_id is 'Of the target.';
 comment on column bellwire.rule_event.audience is 'From the workspace down to the target: a watch on any of them covers it.';
+comment on column bellwire.rule_event.activity_id is 'The entry in activity_log; null when it coalesced.';
+comment on column bellwire.rule_event.action is 'What happened.';
+comment on column bellwire.rule_event.actor_id is 'Who did it; null for the system.';
+comment on column bellwire.rule_event.workspace_id is 'Tenant.';
+comment on column bellwire.rule_event.scope_id is 'The scope whose members may be told.';
+comment on column bellwire.rule_event.excerpt is 'What a template may quote: metadata.excerpt.';
+comment on column bellwire.rule_event.named_ids is 'People the event itself names.';
+comment on column bellwire.rule_event.emits is 'Webhooks are sent for it.';
+comment on column bellwire.rule_event.auto_watch is 'Source of the watch the actor gets; null for none.';
+comment on column bellwire.rule_event.verb is 'For the title: “updated”.';
+comment on column bellwire.rule_event.watcher_kind is 'What watchers are told; null for nothing.';
+comment on column bellwire.rule_event.owner_kind is 'What the owner of the target is told; null for nothing.';
+comment on column bellwire.rule_event.named_kind is 'What the people it names are told.';
+comment on column bellwire.rule_event.target_title is 'For the title of what people are told.';
+comment on column bellwire.rule_event.link_path is 'Where a notification leads.';
 grant usage on type bellwire.rule_event to bellwire_definer;
 
 -- What waits in the queue is told as it would have been. (Row security is forced on owners, too: it would hide the rows.)
@@ -114,5 +129,28 @@ comment on index bellwire.users_deactivated is
 
 -- notification_draft says whose workspace it is and whether the kind is mailed: its callers know both.
 alter type bellwire.notification_draft add attribute root_id bigint, add attribute email_by_default boolean;
+
+comment on column bellwire.activity_draft.action is 'What happened.';
+comment on column bellwire.activity_draft.actor_id is 'Who did it; null for the system.';
+comment on column bellwire.activity_draft.workspace_id is 'Tenant; without one nothing is recorded.';
+comment on column bellwire.activity_draft.scope_id is 'Whose members may read of it.';
+comment on column bellwire.activity_draft.resource_id is 'What it happened to.';
+comment on column bellwire.activity_draft.metadata is 'Whatever the action says; 8 KiB are kept.';
+comment on column bellwire.activity_draft.named_ids is 'People the event itself names.';
+comment on column bellwire.activity_draft.is_recorded is 'False: only the people it names are told.';
+comment on column bellwire.notification_draft.user_ids is 'Who is concerned; the writer decides who of them is told.';
+comment on column bellwire.notification_draft.kind is 'What they are told.';
+comment on column bellwire.notification_draft.actor_id is 'Who did it, and is not told.';
+comment on column bellwire.notification_draft.workspace_id is 'Tenant.';
+comment on column bellwire.notification_draft.scope_id is 'When set, only who reads it is told.';
+comment on column bellwire.notification_draft.resource_id is 'What it is about; null: nothing to count up.';
+comment on column bellwire.notification_draft.activity_id is 'The entry it tells of.';
+comment on column bellwire.notification_draft.title is 'Made plain text and cut at 255.';
+comment on column bellwire.notification_draft.body is 'Made plain text and cut at 2000.';
+comment on column bellwire.notification_draft.link_path is 'Where it leads.';
+comment on column bellwire.notification_draft.metadata is 'For the application.';
+comment on column bellwire.notification_draft.source_key is 'Once per person; a retry is a no-op.';
+comment on column bellwire.notification_draft.root_id is 'The scope of the workspace.';
+comment on column bellwire.notification_draft.email_by_default is 'Whether the kind is mailed to who has no preference.';
 
 reset role;

@@ -25,6 +25,12 @@ create table bellwire.waiting_members (
 comment on table bellwire.waiting_members is
   'Members whose scope is not in the registry yet; they become memberships when it is registered.';
 
+comment on column bellwire.waiting_members.scope_type is 'Type of the scope they belong to.';
+comment on column bellwire.waiting_members.scope_ref is 'Key of the scope in the application.';
+comment on column bellwire.waiting_members.user_id is 'Who waits.';
+comment on column bellwire.waiting_members.role is 'What they will be: owner, admin, lead, member or guest.';
+comment on column bellwire.waiting_members.created_at is 'Since when they wait.';
+
 create index waiting_members_user on bellwire.waiting_members (user_id);
 comment on index bellwire.waiting_members_user is 'Serves the deletion of a user.';
 
@@ -36,6 +42,11 @@ create type bellwire.user_entry as (
   is_active boolean
 );
 comment on type bellwire.user_entry is 'What track_users() hands to put_users(): one person of the application.';
+comment on column bellwire.user_entry.external_id is 'Key of the person in the application.';
+comment on column bellwire.user_entry.name is 'What they are called.';
+comment on column bellwire.user_entry.email is 'Their address; null where there is none.';
+comment on column bellwire.user_entry.avatar_url is 'Their picture.';
+comment on column bellwire.user_entry.is_active is 'False: deactivated.';
 grant usage on type bellwire.user_entry to bellwire_definer;
 
 reset role;

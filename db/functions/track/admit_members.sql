@@ -13,10 +13,10 @@ as $$
       and waiting.scope_ref = any (refs)
       and scope.type = of_type
       and scope.ref = waiting.scope_ref
-    returning scope.id as scope_id, waiting.user_id, waiting.role
+    returning scope.id as scope_id, waiting.user_id, waiting.role, scope.type, scope.ref
   )
-  insert into bellwire.memberships (scope_id, user_id, role)
-  select admitted.scope_id, admitted.user_id, admitted.role from admitted
+  insert into bellwire.memberships (scope_id, user_id, role, scope_type, scope_ref)
+  select admitted.scope_id, admitted.user_id, admitted.role, admitted.type, admitted.ref from admitted
   on conflict (scope_id, user_id) do update set role = excluded.role
 $$;
 

@@ -39,8 +39,10 @@ begin
     select put_members.scope_type, given.scope_ref, given.user_id, given.role from given where given.scope_id is null
     on conflict on constraint waiting_members_pkey do update set role = excluded.role
   )
-  insert into bellwire.memberships (scope_id, user_id, role)
-  select given.scope_id, given.user_id, given.role from given where given.scope_id is not null
+  insert into bellwire.memberships (scope_id, user_id, role, scope_type, scope_ref)
+  select given.scope_id, given.user_id, given.role, put_members.scope_type, given.scope_ref
+  from given
+  where given.scope_id is not null
   on conflict (scope_id, user_id) do update set role = excluded.role;
 end
 $$;

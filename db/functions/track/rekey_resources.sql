@@ -41,6 +41,15 @@ begin
   update bellwire.resources as resource set ref = pair.ref
   from unnest(ids, refs) as pair(id, ref)
   where resource.id = pair.id;
+  if exists (select from bellwire.resource_types as known where known.type = of_type and known.is_scope) then
+    -- Memberships repeat the key. The holder's change with it, or its members would be those of the scope that has its key now.
+    update bellwire.memberships as membership set scope_ref = scope.ref
+    from bellwire.resources as scope
+    where membership.scope_type = of_type
+      and membership.scope_ref = any (refs || old_refs)
+      and scope.id = membership.scope_id
+      and scope.ref <> membership.scope_ref;
+  end if;
   return true;
 end
 $$;

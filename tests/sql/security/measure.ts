@@ -17,6 +17,7 @@ const TENANT_OF: Record<string, string> = {
   'bellwire.workspaces': 'row.id',
   'bellwire.users': ofPerson('row.id'),
   'bellwire.notification_preferences': ofPerson('row.user_id'),
+  'bellwire.waiting_members': ofPerson('row.user_id'),
   'bellwire.watches': '(select workspace_id from bellwire.resources where id = row.resource_id)',
   'bellwire.memberships': '(select workspace_id from bellwire.resources where id = row.scope_id)',
   'bellwire.email_outbox':

@@ -114,6 +114,10 @@ async function fill(stage: Stage, tenant: Tenant): Promise<void> {
       'password',
     ]);
   }
+  await stage.look(
+    `insert into bellwire.waiting_members (scope_type, scope_ref, user_id, role) values ('crew', 'a', $1, 'member')`,
+    [otherId],
+  );
   await stage.look('insert into bellwire.fan_out_queue (event) values ($1)', [
     JSON.stringify({ workspace_id: workspaceId }),
   ]);

@@ -214,3 +214,35 @@ t.test('keys of text that look alike, are long or empty', async (t) => {
   t.match(entries, [{ action: 'order.change', metadata: { previous_title: 'One' } }]);
   t.strictSame(await failures(stage), []);
 });
+
+t.test('the members of a scope go with it to its new key, and not with the key', async (t) => {
+  const stage = await createStage(t);
+  const { dba } = await createNeighbour(t, stage, 'fleet');
+  const { member, colleague } = stage.people;
+  await dba('create table fleet.crews (code text primary key, title text not null)');
+  await dba('create table fleet.sailors (crew text, person bigint)');
+  await dba(
+    `select bellwire.track('fleet.crews', 'crew', workspace => '${stage.workspaceId}', title => 'title', is_scope => true)`,
+  );
+  await dba(
+    `select bellwire.track_members('fleet.sailors', scope => 'crew:crew', member => 'person')`,
+  );
+  await dba("insert into fleet.crews values ('a', 'Anchor'), ('b', 'Buoy')");
+  await dba("insert into fleet.sailors values ('a', $1), ('b', $2)", [member, colleague]);
+  const members = () =>
+    stage.look(
+      `select scope_ref, user_id from bellwire.memberships where scope_type = 'crew' order by scope_id`,
+    );
+  t.match(await members(), [
+    { scope_ref: 'a', user_id: member },
+    { scope_ref: 'b', user_id: colleague },
+  ]);
+
+  // The crew is gone, its sailors are still listed; another crew takes its key.
+  await dba("delete from fleet.crews where code = 'a'");
+  await dba("update fleet.crews set code = 'a' where code = 'b'");
+  const [left, moved] = (await members()) as { scope_ref: string; user_id: number }[];
+  t.match(moved, { scope_ref: 'a', user_id: colleague });
+  t.equal(left?.user_id, member);
+  t.not(left?.scope_ref, 'a', 'a deleted crew’s sailors are not those of the one that has its key');
+});
