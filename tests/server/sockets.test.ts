@@ -305,13 +305,14 @@ t.test('/notifications-ws', async (t) => {
 
   t.test('who missed too much, or has a cursor of something else, reads the inbox', async (t) => {
     const first = await connect(address, owner.token);
-    first.socket.close();
-    await first.socket.closed;
     await database.admin.query(
       `insert into bellwire.notifications (workspace_id, user_id, kind, title)
        select $1, $2, 'mention', 'Flood' from generate_series(1, 501)`,
       [stage.workspaceId, owner.id],
     );
+    t.match(await first.socket.next(), { type: 'resync' }, 'so does who is there');
+    first.socket.close();
+    await first.socket.closed;
     const page = (await owner.get('/api/notifications?limit=1')).pick<string>('nextCursor');
     const cursors = [first.ready.cursor ?? '', page, 'bogus', '', 'MTI', '%00', 'x'.repeat(300)];
     for (const cursor of cursors) {

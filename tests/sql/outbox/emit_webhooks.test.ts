@@ -60,6 +60,7 @@ t.test('eight actions are emitted, each with its data', async (t) => {
   const [version] = await by('select id from api.publish_document($1, $2)', log, 'v1');
   await by('select api.rename_document($1, $2)', log, 'The plan');
   await by('select api.move_document($1, null)', log);
+  await stage.save(member, log, 'three'); // within five minutes of the last
   await by('select api.restore_document($1, $2)', log, version?.id);
   const comment = await stage.comment(member, log, 'x');
   await stage.comment(member, log, 'y', comment);
