@@ -19,13 +19,17 @@ stable
 set search_path = ''
 as $$
 declare
-  query constant text := '  ' || bellwire.tracked_query(
-    operation, type, parent_type, row_columns, drafts, '',
-    E'  into bellwire_drafts'
-    || case operation when 'update' then E', bellwire_change\n' else E'\n' end) || E';\n';
+  into_clause constant text := E'  into bellwire_drafts'
+    || case operation when 'update' then E', bellwire_change, bellwire_count\n' else E'\n' end;
+  query text := '  '
+    || bellwire.tracked_query(operation, type, parent_type, row_columns, drafts, '', into_clause, false) || E';\n';
   step constant text := bellwire.registry_step(operation, type, parent_type, row_columns);
   steps text := '';
 begin
+  if operation = 'update' then
+    query := '  ' || bellwire.tracked_query(operation, type, parent_type, row_columns, drafts, '', into_clause, true)
+      || E';\n  if bellwire_count = 0 then\n' || query || E'  end if;\n';
+  end if;
   if operation = 'update' and step is not null then
     -- Mostly nothing that the registry knows has changed. Where it has, the drafts are made again from what it says now.
     steps := E'  for bellwire_pass in 1 .. 2 loop\n' || query
@@ -37,6 +41,7 @@ begin
   end if;
   if drafts is not null then
     steps := steps || E'  if bellwire_drafts is not null then\n'
+      -- Assigned, because PERFORM would plan and run a query to call it.
       '    bellwire_count := bellwire.record_activity(bellwire_drafts);\n  end if;\n';
   end if;
   if operation = 'delete' then
@@ -48,7 +53,7 @@ begin
     '  bellwire_drafts bellwire.activity_draft[];\n'
     '  bellwire_change integer := 2; -- taken for the worst where the query fails\n'
     '  bellwire_is_paired boolean := true;\n'
-    '  bellwire_count integer; -- assigned, because PERFORM would plan and run a query\n'
+    '  bellwire_count bigint;\n'
     '  bellwire_state text;\n'
     '  bellwire_message text;\n'
     '  bellwire_context text;\n'

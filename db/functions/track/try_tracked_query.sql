@@ -19,7 +19,7 @@ declare
   no_rows constant text := format('(select * from %s where false)', table_name);
   query constant text := bellwire.tracked_query(
     operation, type, parent_type, row_columns, drafts,
-    format('with after_table as %1$s, before_table as %1$s ', no_rows), '');
+    format('with after_table as %1$s, before_table as %1$s ', no_rows), '', false);
 begin
   -- bellwire_actor_id is a variable of the generated function. Without the window Postgres sees that there are no rows,
   -- and does not ask whether the caller may call what only bellwire_definer will.
