@@ -180,8 +180,9 @@ async function addPeople(client: pg.PoolClient, from: number, to: number): Promi
     from generate_series(${firstWorkspace}, ${lastWorkspace}) as i
     cross join lateral (values ((i - 1) * ${scopesEach} + 1)) as placed(root)
     cross join generate_series(0, ${SQUADS_PER_WORKSPACE}) as number;
-    insert into bellwire.memberships (scope_id, user_id, role)
-    select ${scopeOf('person', 'number')}, person, 'member'
+    insert into bellwire.memberships (scope_id, user_id, role, scope_type, scope_ref)
+    select ${scopeOf('person', 'number')}, person, 'member',
+      case number when 0 then 'workspace' else 'squad' end, ${scopeOf('person', 'number')}::text
     from generate_series(${from + 1}, ${to}) as person
     cross join generate_series(0, ${SQUADS_PER_PERSON}) as number;
   `);

@@ -3,19 +3,26 @@
 -- Errors: none.
 create or replace function bellwire.my_workspaces(at_least text default 'guest')
 returns setof bigint
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 parallel safe
 rows 5
 as $$
-  select root.workspace_id
-  from bellwire.memberships as membership
-  join bellwire.users as me on me.id = membership.user_id and me.deactivated_at is null
-  join bellwire.resources as root on root.id = membership.scope_id and root.parent_id is null
-  where membership.user_id = bellwire.current_user_id()
-    and bellwire.role_rank(membership.role) >= bellwire.role_rank(at_least)
+declare
+  caller_id constant bigint := bellwire.current_user_id();
+  least_rank constant integer := bellwire.role_rank(at_least);
+begin
+  return query
+    select root.workspace_id
+    from bellwire.users as me
+    join bellwire.memberships as membership on membership.user_id = me.id
+    join bellwire.resources as root on root.id = membership.scope_id and root.parent_id is null
+    where me.id = caller_id
+      and me.deactivated_at is null
+      and bellwire.role_rank(membership.role) >= least_rank;
+end
 $$;
 
 comment on function bellwire.my_workspaces(text) is

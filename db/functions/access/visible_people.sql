@@ -3,25 +3,32 @@
 -- Errors: none; a stranger's id gives no row.
 create or replace function bellwire.visible_people(ids bigint[])
 returns table (id bigint, name text, email text, avatar_url text)
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 rows 20
 as $$
-  select person.id, person.name, person.email, person.avatar_url
-  from bellwire.users as person
-  where person.id = any (ids)
-    and (
-      person.id = bellwire.current_user_id()
-      or exists (
-        select
-        from bellwire.memberships as theirs
-        join bellwire.resources as root on root.id = theirs.scope_id and root.parent_id is null
-        where theirs.user_id = person.id
-          and root.workspace_id in (select bellwire.my_workspaces())
-      )
-    )
+#variable_conflict use_column
+declare
+  caller_id constant bigint := bellwire.current_user_id();
+  workspace_ids constant bigint[] := array(select bellwire.my_workspaces());
+begin
+  -- plpgsql, because its plan is kept: of a page that took 620 µs, planning this took 500.
+  return query
+    select person.id, person.name, person.email, person.avatar_url
+    from bellwire.users as person
+    where person.id = any (ids)
+      and (
+        person.id = caller_id
+        or exists (
+          select
+          from bellwire.memberships as theirs
+          join bellwire.resources as root on root.id = theirs.scope_id and root.parent_id is null
+          where theirs.user_id = person.id and root.workspace_id = any (workspace_ids)
+        )
+      );
+end
 $$;
 
 comment on function bellwire.visible_people(bigint[]) is

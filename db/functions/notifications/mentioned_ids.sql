@@ -14,7 +14,7 @@ declare
   largest_id constant numeric := 9223372036854775807;
 begin
   -- Most saves mention nobody, and all of them come through here: the look for the word is cheap, cutting up is not.
-  if new_html is null or new_html !~* 'mention' then
+  if new_html is null or strpos(lower(new_html collate "C"), 'mention') = 0 then
     return null;
   end if;
   return (

@@ -22,6 +22,7 @@ as $$
 declare
   window_locks constant integer := 7301; -- first half of the advisory key
   window_count constant integer := 1024;
+  people_limit bigint;
   named_ids bigint[];
   owner_ids bigint[];
   watcher_ids bigint[];
@@ -43,6 +44,9 @@ begin
     return 0;
   end if;
 
+  -- One more than fits tells that there are more; a writer never reads a million watchers.
+  people_limit := coalesce(
+    max_people, (select setting.value + 1 from bellwire.settings as setting where setting.name = 'sync_fanout_limit'));
   if event.named_ids is null and event.owner_kind is null then
     -- Mostly there are only watchers. The general question below finds the same in three times the time (69 against
     -- 20 µs for one watcher).
@@ -57,9 +61,7 @@ begin
         order by watch.user_id, array_position(event.audience, watch.resource_id) desc
       ) as words
       where words.level = 'watching' and words.user_id is distinct from event.actor_id
-      limit coalesce(max_people, (
-        -- One more than fits tells that there are more; a writer never reads a million watchers.
-        select setting.value + 1 from bellwire.settings as setting where setting.name = 'sync_fanout_limit'))
+      limit people_limit
     ) as chosen;
   else
     with words as (
@@ -86,8 +88,7 @@ begin
         and concerned.user_id is distinct from event.actor_id
         and not exists (select from words where words.user_id = concerned.user_id and words.level = 'ignored')
       order by concerned.user_id, concerned.rank
-      limit coalesce(max_people, (
-        select setting.value + 1 from bellwire.settings as setting where setting.name = 'sync_fanout_limit'))
+      limit people_limit
     )
     select
       array_agg(chosen.user_id) filter (where chosen.rank = 1),
@@ -98,10 +99,8 @@ begin
     into named_ids, owner_ids, watcher_ids, told_count, last_user_id
     from chosen;
   end if;
-  if max_people is null and told_count > 1 then
-    if told_count > (select setting.value from bellwire.settings as setting where setting.name = 'sync_fanout_limit') then
-      return 0;
-    end if;
+  if max_people is null and told_count = people_limit then
+    return 0;
   end if;
 
   for rank in 1 .. 3 loop
