@@ -85,7 +85,11 @@ export function pageSize(bounds: { default: number; most: number }) {
     .describe(`1 to ${bounds.most}; ${bounds.default} when left out`);
 }
 
-export const cursor = z.string().optional().describe('The nextCursor of the page before');
+export const cursor = z
+  .string()
+  .regex(ONE_LINE)
+  .optional()
+  .describe('The nextCursor of the page before');
 
 /** Lists by id continue after the id their cursor holds. */
 export const idCursor = idText.optional().describe('The nextCursor of the page before');

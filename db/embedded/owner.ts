@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const OWNER_FILE = 'owner.json';
 const LOCK_FOLDER = 'owner.lock';
 
-/** The lock is held for a few milliseconds; one this old was left by a process that was killed. */
-const STALE_LOCK_MILLISECONDS = 10_000;
+/** A lock without a name in it that is this old was left by a process killed before it wrote one. */
+const NAMELESS_LOCK_MILLISECONDS = 10_000;
 const LOCK_RETRY_MILLISECONDS = 25;
 
 /** Position of the start time in /proc/<pid>/stat, counted after the name in parentheses. */
@@ -35,14 +35,17 @@ export async function claimFolder(folder: string): Promise<() => Promise<void>> 
           'Stop that one first, or choose another folder (--data, BELLWIRE_DATA).',
       );
     }
-    const self: Owner = { pid: process.pid, started: await startOf(process.pid) };
     const unfinished = `${file}.${process.pid}`;
-    await writeFile(unfinished, JSON.stringify(self), { mode: 0o600 });
+    await writeFile(unfinished, JSON.stringify(await self()), { mode: 0o600 });
     await rename(unfinished, file);
   } finally {
     await release();
   }
   return () => rm(file, { force: true });
+}
+
+async function self(): Promise<Owner> {
+  return { pid: process.pid, started: await startOf(process.pid) };
 }
 
 async function readOwner(file: string): Promise<Owner | undefined> {
@@ -78,16 +81,21 @@ async function startOf(pid: number): Promise<string> {
   }
 }
 
+/** Held for a few milliseconds. Only a lock whose maker is dead is broken: a machine may pause for any time. */
 async function lock(folder: string): Promise<() => Promise<void>> {
+  const name = path.join(folder, OWNER_FILE);
   for (;;) {
     try {
       await mkdir(folder);
+      await writeFile(name, JSON.stringify(await self()));
       return () => rm(folder, { recursive: true, force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const made = await stat(folder).catch(() => undefined);
-    if (made && Date.now() - made.mtimeMs > STALE_LOCK_MILLISECONDS) {
+    const maker = await readOwner(name);
+    const made = maker ? undefined : await stat(folder).catch(() => undefined);
+    const isNameless = made && Date.now() - made.mtimeMs > NAMELESS_LOCK_MILLISECONDS;
+    if (isNameless || (maker && !(await isAlive(maker)))) {
       await rm(folder, { recursive: true, force: true });
     } else {
       await sleep(LOCK_RETRY_MILLISECONDS);

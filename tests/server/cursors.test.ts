@@ -20,6 +20,7 @@ const BAD_CURSORS = [
   `${Buffer.from('1:1').toString('base64url')}=`,
   'A'.repeat(2_000),
   '🛟',
+  'a\0b',
 ];
 
 interface Operation {

@@ -1,6 +1,6 @@
 -- Takes up to so many messages to send, adds one attempt to each and returns all a mail needs. What must not be
--- mailed any more is finished as skipped on the way: the person is no longer active or cannot read it, or it is over
--- 24 hours old.
+-- mailed any more is finished as skipped on the way: the person is no longer active, cannot read it or has no address
+-- (see no_address()), or it is over 24 hours old.
 -- Called by: bellwire_worker.
 -- Errors: none of its own.
 -- Source: reference 003, "Email".
@@ -47,6 +47,7 @@ begin
           when notification.created_at < now() - make_interval(
               hours => (select value::integer from bellwire.settings where name = 'email_expiry_hours'))
             or not bellwire.can_read(notification.user_id, notification.workspace_id, notification.scope_id)
+            or person.email like '%.invalid'
             then 'skipped'
           else 'sending'
         end as new_state,
@@ -54,11 +55,13 @@ begin
           when notification.created_at < now() - make_interval(
               hours => (select value::integer from bellwire.settings where name = 'email_expiry_hours'))
             then 'too old'
+          when person.email like '%.invalid' then 'recipient has no address'
           else 'recipient is no longer active or lost access'
         end as skipped_because
       from due
       join bellwire.email_outbox as outbox on outbox.id = due.id
       join bellwire.notifications as notification on notification.id = outbox.notification_id
+      join bellwire.users as person on person.id = notification.user_id
     ),
     moved as (
       update bellwire.email_outbox as outbox

@@ -36,10 +36,19 @@ begin
   if draft.source_key is not null then
     select array_agg(earlier.id), array_agg(earlier.user_id)
     into present_ids, present_user_ids
-    from bellwire.notifications as earlier
-    where earlier.workspace_id = draft.workspace_id
-      and earlier.user_id = any (draft.user_ids)
-      and earlier.source_key = draft.source_key;
+    from (
+      select written.id, written.user_id
+      from bellwire.notifications as written
+      where written.workspace_id = draft.workspace_id
+        and written.user_id = any (draft.user_ids)
+        and written.source_key = draft.source_key
+      union all
+      select counted.notification_id, counted.user_id
+      from bellwire.counted_keys as counted
+      where counted.workspace_id = draft.workspace_id
+        and counted.user_id = any (draft.user_ids)
+        and counted.source_key = draft.source_key
+    ) as earlier;
   end if;
 
   with inserted as (
@@ -112,6 +121,11 @@ begin
       where notification.id in (
         select free.id from bellwire.notifications as free where free.id = any (present_ids) for update skip locked
       );
+      insert into bellwire.counted_keys (workspace_id, user_id, source_key, notification_id)
+      select notification.workspace_id, notification.user_id, draft.source_key, notification.id
+      from bellwire.notifications as notification
+      where notification.id = any (present_ids) and draft.source_key is not null
+      on conflict (workspace_id, user_id, source_key) do nothing;
     end if;
   end if;
 

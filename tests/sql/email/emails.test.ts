@@ -95,12 +95,17 @@ t.test('what must not be mailed any more is skipped, with the reason', async (t)
     "update bellwire.notifications set created_at = now() - interval '23 hours 59 minutes' where user_id = $1",
     [admin],
   );
+  await notify(stage, owner);
+  await stage.look("update bellwire.users set email = 'user-1@no-address.invalid' where id = $1", [
+    owner,
+  ]);
   t.match(await claim(stage), [{ to_name: 'Ada Admin' }]);
   t.match(await outbox(stage), [
     { state: 'skipped', attempts: 0, error: /active/ },
     { state: 'skipped', attempts: 0, error: /access/ },
     { state: 'skipped', attempts: 0, error: 'too old' },
     { state: 'sending', attempts: 1 },
+    { state: 'skipped', attempts: 0, error: 'recipient has no address' },
   ]);
 });
 

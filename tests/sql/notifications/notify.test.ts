@@ -191,6 +191,20 @@ t.test('a source key makes a retry a no-op', async (t) => {
   );
 });
 
+t.test('a key that was counted into another notification is a no-op, too', async (t) => {
+  const stage = await createStage(t);
+  const about = { type: 'log', ref: String(stage.documentId) };
+  const first = await notify(stage, { ...about, key: 'one' });
+  t.strictSame(await notify(stage, { ...about, key: 'two' }), { id: first.id, created: false });
+  t.match(await stored(stage, first.id), { coalesced_count: 1 });
+  for (const later of [0, 3600]) {
+    await stage.ageNotifications(later);
+    t.strictSame(await notify(stage, { ...about, key: 'two' }), { id: first.id, created: false });
+  }
+  t.match(await stored(stage, first.id), { coalesced_count: 1 }, 'its retry counts no more');
+  t.match(await notify(stage, { ...about, key: 'three' }), { created: true }, 'another key does');
+});
+
 t.test('two calls with one key at once are one notification', async (t) => {
   const stage = await createStage(t);
   const results = await Promise.all(

@@ -118,6 +118,11 @@ async function fill(stage: Stage, tenant: Tenant): Promise<void> {
     `insert into bellwire.waiting_members (scope_type, scope_ref, user_id, role) values ('crew', 'a', $1, 'member')`,
     [otherId],
   );
+  await stage.look(
+    `insert into bellwire.counted_keys (workspace_id, user_id, source_key, notification_id)
+     select workspace_id, user_id, 'counted', id from bellwire.notifications where workspace_id = $1 limit 1`,
+    [workspaceId],
+  );
   await stage.look('insert into bellwire.fan_out_queue (event) values ($1)', [
     JSON.stringify({ workspace_id: workspaceId }),
   ]);
