@@ -140,9 +140,27 @@ async function fill(
   to: number,
   log: (line: string) => void,
 ): Promise<void> {
-  const client = await admin.connect();
   const startedAt = Date.now();
   const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
+  const client = await admin.connect();
+  try {
+    await load(client, from, to, (rows) =>
+      log(`inbox-read: ${rows} of ${to} rows after ${seconds()}`),
+    );
+  } finally {
+    // Not back to the pool: it is set up for loading.
+    client.release(true);
+  }
+  await admin.query('vacuum analyze');
+  log(`inbox-read: ${to} rows are ready after ${seconds()}`);
+}
+
+async function load(
+  client: pg.PoolClient,
+  from: number,
+  to: number,
+  progress: (rows: number) => void,
+): Promise<void> {
   await client.query("set session_replication_role = replica; set maintenance_work_mem = '512MB'");
   await addPeople(client, from / ROWS_PER_PERSON, to / ROWS_PER_PERSON);
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
@@ -152,13 +170,9 @@ async function fill(
   for (const { name } of indexes) await client.query(`drop index ${name}`);
   for (let first = from; first < to; first += CHUNK) {
     await addNotifications(client, first, Math.min(first + CHUNK, to));
-    log(`inbox-read: ${Math.min(first + CHUNK, to)} of ${to} rows after ${seconds()}`);
+    progress(Math.min(first + CHUNK, to));
   }
   for (const { definition } of indexes) await client.query(definition);
-  await client.query('reset session_replication_role');
-  client.release();
-  await admin.query('vacuum analyze');
-  log(`inbox-read: ${to} rows are ready after ${seconds()}`);
 }
 
 /** Person n is in workspace n / 500 and in three of its ten squads. Ids of scopes follow from that. */
@@ -182,7 +196,7 @@ async function addPeople(client: pg.PoolClient, from: number, to: number): Promi
     cross join generate_series(0, ${SQUADS_PER_WORKSPACE}) as number;
     insert into bellwire.memberships (scope_id, user_id, role, scope_type, scope_ref)
     select ${scopeOf('person', 'number')}, person, 'member',
-      case number when 0 then 'workspace' else 'squad' end, ${scopeOf('person', 'number')}::text
+      case number when 0 then 'workspace' else 'squad' end, (${scopeOf('person', 'number')})::text
     from generate_series(${from + 1}, ${to}) as person
     cross join generate_series(0, ${SQUADS_PER_PERSON}) as number;
   `);

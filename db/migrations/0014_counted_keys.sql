@@ -21,4 +21,7 @@ comment on column bellwire.counted_keys.notification_id is 'The notification tha
 create index counted_keys_notification on bellwire.counted_keys (notification_id);
 comment on index bellwire.counted_keys_notification is 'Serves the cascade when a notification is deleted.';
 
+comment on column bellwire.users.deactivated_at is
+  'When set: reads nothing of any workspace, is told nothing, cannot sign in.';
+
 reset role;

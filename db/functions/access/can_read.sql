@@ -5,10 +5,12 @@
 -- Errors: none.
 create or replace function bellwire.can_read(reader_id bigint, of_workspace_id bigint, of_scope_id bigint)
 returns boolean
-language sql
+language plpgsql
 stable
+set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select
     from bellwire.users as person
     join bellwire.resources as root on root.workspace_id = of_workspace_id and root.parent_id is null
@@ -23,7 +25,8 @@ as $$
           select from bellwire.memberships as own where own.scope_id = of_scope_id and own.user_id = person.id
         )
       )
-  )
+  );
+end
 $$;
 
 comment on function bellwire.can_read(bigint, bigint, bigint) is

@@ -10,17 +10,21 @@ returns table (
   is_admin boolean,
   expires_at timestamptz
 )
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
-  select person.id, person.name, person.email, person.avatar_url, person.is_admin, session.expires_at
-  from identity.sessions as session
-  join bellwire.users as person on person.id = session.user_id
-  where session.token_digest = authenticate.token_digest
-    and session.expires_at > now()
-    and person.deactivated_at is null
+#variable_conflict use_column
+begin
+  return query
+    select person.id, person.name, person.email, person.avatar_url, person.is_admin, session.expires_at
+    from identity.sessions as session
+    join bellwire.users as person on person.id = session.user_id
+    where session.token_digest = authenticate.token_digest
+      and session.expires_at > now()
+      and person.deactivated_at is null;
+end
 $$;
 
 comment on function identity.authenticate(text) is 'The person of a live session.';

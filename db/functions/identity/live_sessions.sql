@@ -3,17 +3,21 @@
 -- Errors: none.
 create or replace function identity.live_sessions(token_digests text[])
 returns setof text
-language sql
+language plpgsql
 stable
 security definer
 set search_path = ''
 as $$
-  select session.token_digest
-  from identity.sessions as session
-  join bellwire.users as person on person.id = session.user_id
-  where session.token_digest = any (token_digests)
-    and session.expires_at > now()
-    and person.deactivated_at is null
+#variable_conflict use_column
+begin
+  return query
+    select session.token_digest
+    from identity.sessions as session
+    join bellwire.users as person on person.id = session.user_id
+    where session.token_digest = any (token_digests)
+      and session.expires_at > now()
+      and person.deactivated_at is null;
+end
 $$;
 
 comment on function identity.live_sessions(text[]) is 'The digests among the given ones whose session is live.';

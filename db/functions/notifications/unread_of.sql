@@ -3,18 +3,22 @@
 -- Errors: none.
 create or replace function bellwire.unread_of(reader_id bigint)
 returns bigint
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select coalesce(sum(scopes.unread_count), 0)::bigint
-  from (
-    select notification.workspace_id, notification.scope_id, count(*) as unread_count
-    from bellwire.notifications as notification
-    where notification.user_id = reader_id and notification.read_at is null and notification.deleted_at is null
-    group by notification.workspace_id, notification.scope_id
-  ) as scopes
-  where bellwire.can_read(reader_id, scopes.workspace_id, scopes.scope_id)
+begin
+  return (
+    select coalesce(sum(scopes.unread_count), 0)::bigint
+    from (
+      select notification.workspace_id, notification.scope_id, count(*) as unread_count
+      from bellwire.notifications as notification
+      where notification.user_id = reader_id and notification.read_at is null and notification.deleted_at is null
+      group by notification.workspace_id, notification.scope_id
+    ) as scopes
+    where bellwire.can_read(reader_id, scopes.workspace_id, scopes.scope_id)
+  );
+end
 $$;
 
 comment on function bellwire.unread_of(bigint) is 'The unread count of a person.';
