@@ -18,11 +18,19 @@ declare
   is_woken boolean;
 begin
   if cardinality(events) > 1 then
-    -- What tells nobody does not count. One event is not asked twice: tell_people() asks.
+    -- What tells nobody does not count, and mostly nobody else watches the rows of a bulk change. One event is not asked
+    -- twice: tell_people() asks.
     audible := array(
       select told
       from unnest(events) as told
-      where told.watcher_kind is not null or told.owner_kind is not null or told.named_ids is not null);
+      where told.owner_kind is not null
+        or told.named_ids is not null
+        or told.watcher_kind is not null
+          and exists (
+            select
+            from bellwire.watches as watch
+            where watch.resource_id = any (told.audience) and watch.user_id is distinct from told.actor_id
+          ));
     is_bulk := cardinality(audible) > (select value from bellwire.settings where name = 'sync_fanout_events');
   end if;
   if is_bulk or current_setting('transaction_isolation') <> 'read committed' then

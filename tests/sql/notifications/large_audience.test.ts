@@ -154,6 +154,45 @@ t.test('a statement that records very much goes to the queue', async (t) => {
   t.equal((await rows(stage)).length, 5);
 });
 
+t.test('of a bulk change only what somebody else watches is left to the worker', async (t) => {
+  const stage = await createStage(t);
+  await stage.set('sync_fanout_events', 1);
+  const { member, guest } = stage.people;
+  const ids: number[] = [];
+  for (const title of ['A', 'B', 'C']) ids.push(await stage.createDocument(member, title));
+  const update = 'update suite.logs set html = $2 where id = any ($1)';
+  await stage.by(member, update, [ids, 'x']);
+  t.equal(await queued(stage), 0, 'the member watches them alone');
+  for (const id of ids.slice(0, 2)) await stage.watch(guest, 'log', id);
+  await stage.ageActivity(301);
+  await stage.by(member, update, [ids, 'y']);
+  t.equal(await queued(stage), 2);
+  await drainAll(stage);
+  t.equal((await rows(stage)).length, 2);
+});
+
+t.test('a transaction that keeps its snapshot leaves its people to the worker', async (t) => {
+  const stage = await createStage(t);
+  await stage.watch(stage.people.guest, 'log', stage.documentId);
+  const client = await stage.database.admin.connect();
+  t.teardown(() => client.release());
+  for (const [level, waiting] of [
+    ['repeatable read', 1],
+    ['read committed', 0],
+  ] as const) {
+    await client.query(`begin isolation level ${level}`);
+    await client.query('insert into suite.comments (log_id, body, author_id) values ($1, $2, $3)', [
+      stage.documentId,
+      'x',
+      stage.people.member,
+    ]);
+    await client.query('commit');
+    t.equal(await queued(stage), waiting, level);
+    await drainAll(stage);
+    await stage.ageNotifications(61);
+  }
+});
+
 t.test('a window somebody else is writing makes nobody wait', async (t) => {
   const stage = await createStage(t);
   const { owner, member, colleague, guest } = stage.people;
