@@ -32,6 +32,10 @@ Examples:
 
 /** Parses the command line and runs one command. Sets the exit code; never throws. */
 export async function main(argv: string[]): Promise<void> {
+  // Whoever reads may stop reading (bellwire --help | head); what runs goes on.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const program = buildProgram();
   try {
     await program.parseAsync(argv);
