@@ -10,6 +10,7 @@ security definer
 set search_path = ''
 set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   chunk_size constant bigint := (select value from bellwire.settings where name = 'fanout_chunk');
