@@ -21,6 +21,13 @@ comment on column bellwire.counted_keys.notification_id is 'The notification tha
 create index counted_keys_notification on bellwire.counted_keys (notification_id);
 comment on index bellwire.counted_keys_notification is 'Serves the cascade when a notification is deleted.';
 
+comment on index bellwire.resources_root is
+  'Serves can_read(), notify() and the registration of what has no parent: the scope of a workspace; one per workspace.';
+comment on index bellwire.memberships_user is 'Serves my_scopes(), suite.my_squads() and write_notifications().';
+comment on table bellwire.fan_out_queue is
+  'Events whose people are told by the worker: a large audience, a bulk change, a window somebody else is writing, or a '
+  'transaction that keeps its snapshot.';
+
 comment on column bellwire.users.deactivated_at is
   'When set: reads nothing of any workspace, is told nothing, cannot sign in.';
 

@@ -1,7 +1,7 @@
 -- May this person read this scope of this workspace right now? The one answer for recipients, as my_scopes() is for
 -- callers.
--- Called by: claim_emails() and push_tail(). write_notifications() has the same test as a join, for ten thousand at a
--- time.
+-- Called by: claim_emails(), push_events(), unread_of() and explain_delivery(). write_notifications() has the same test as a
+-- join, for ten thousand at a time.
 -- Errors: none.
 create or replace function bellwire.can_read(reader_id bigint, of_workspace_id bigint, of_scope_id bigint)
 returns boolean

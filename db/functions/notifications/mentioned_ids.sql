@@ -12,14 +12,15 @@ parallel safe
 as $$
 declare
   largest_id constant numeric := 9223372036854775807;
+  keys constant text[] := bellwire.mentioned_keys(new_html, old_html);
 begin
-  -- Most saves mention nobody, and all of them come through here: the look for the word is cheap, cutting up is not.
-  if new_html is null or strpos(lower(new_html collate "C"), 'mention') = 0 then
+  -- Mostly nobody is mentioned, and then no query is worth its start.
+  if keys is null then
     return null;
   end if;
   return (
     select array_agg(distinct mentioned.key::bigint)
-    from unnest(bellwire.mentioned_keys(new_html, old_html)) as mentioned(key)
+    from unnest(keys) as mentioned(key)
     where case when mentioned.key ~ '^[0-9]{1,19}$' then mentioned.key::numeric <= largest_id else false end);
 end
 $$;

@@ -13,7 +13,8 @@ as $$
 declare
   keys text[];
 begin
-  if new_html is null or new_html !~* 'mention' then
+  -- Most saves mention nobody, and all of them come through here: the look for the word is cheap, cutting up is not.
+  if new_html is null or strpos(lower(new_html collate "C"), 'mention') = 0 then
     return null;
   end if;
   keys := array(select distinct mentioned.key from bellwire.mentions_in(new_html) as mentioned(key) order by 1);

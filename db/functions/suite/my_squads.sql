@@ -16,19 +16,20 @@ declare
   least_rank constant integer := bellwire.role_rank(at_least);
   squad_ids bigint[];
   squad_id bigint;
-  runs_any boolean;
+  runs_workspace boolean;
 begin
-  -- Every statement on a table of the suite asks this three times, so members get it without a look at the registry.
+  -- What my_scopes() says, for squads: every statement on a table of the suite asks this three times, so members get it
+  -- without a look at the registry. Who runs a workspace is left to my_scopes().
   select
     array_agg(membership.scope_ref::bigint)
       filter (where membership.scope_type = 'squad' and bellwire.role_rank(membership.role) >= least_rank),
-    bool_or(membership.role in ('owner', 'admin'))
-  into squad_ids, runs_any
+    bool_or(membership.scope_type = 'workspace' and membership.role in ('owner', 'admin'))
+  into squad_ids, runs_workspace
   from bellwire.users as me
   join bellwire.memberships as membership on membership.user_id = me.id
   where me.id = caller_id and me.deactivated_at is null;
 
-  if runs_any then
+  if runs_workspace then
     return query
       select scope.ref::bigint
       from bellwire.resources as scope

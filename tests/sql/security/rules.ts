@@ -105,6 +105,13 @@ export const RULES: [rule: string, query: string][] = [
        and not coalesce(function.proconfig @> array['search_path=""'], false)`,
   ],
   [
+    'every generated function keeps its plan, whatever it was made for, and does not compile it',
+    `select oid::regprocedure from pg_proc
+     where pronamespace = 'bellwire_tracked'::regnamespace
+       and not coalesce(
+         proconfig @> array['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'jit=off'], false)`,
+  ],
+  [
     'every definer function belongs to bellwire_definer',
     `select oid::regprocedure from pg_proc
      where pronamespace::regnamespace::text in ${SCHEMAS} and prosecdef
