@@ -18,6 +18,7 @@ export type Kind =
   | 'proxies'
   | 'log-level'
   | 'header-prefix'
+  | 'keys'
   | 'text';
 
 interface Variable {
@@ -132,5 +133,11 @@ export const CONTRACT = [
     kind: 'header-prefix',
     default: 'Codex',
     why: 'The middle of X-…-Signature-256, X-…-Event and X-…-Delivery.',
+  },
+  {
+    name: 'SECRETS_KEY',
+    kind: 'keys',
+    default: null,
+    why: 'Seals secrets in the database: openssl rand -base64 32. To change it, put the new one in front, by comma.',
   },
 ] as const satisfies readonly Variable[];

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { Keyring } from '../secrets/keyring.ts';
 import { CONTRACT, type Kind } from './contract.ts';
 
 /** What each kind becomes once it is read. */
@@ -15,6 +16,7 @@ interface Values {
   proxies: string[];
   'log-level': (typeof LOG_LEVELS)[number];
   'header-prefix': string;
+  keys: string[];
   text: string;
 }
 
@@ -101,6 +103,7 @@ const SCHEMAS: Record<Exclude<Kind, 'integer'>, z.ZodType> = {
   'header-prefix': z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,39}$/, 'must be 1 to 40 letters, digits or "-".'),
+  keys: z.string().transform(readKeys),
   text: z.string(),
 };
 
@@ -128,6 +131,18 @@ function splitList(text: string): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+}
+
+function readKeys(text: string, context: z.RefinementCtx): string[] {
+  const keys = splitList(text);
+  try {
+    new Keyring(keys);
+    return keys;
+  } catch {
+    const message = 'must be base64 of 32 random bytes, as from: openssl rand -base64 32.';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
 }
 
 /** Addresses only: a hop count or `true` would let a direct client name its own address. */
