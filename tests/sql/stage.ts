@@ -51,19 +51,37 @@ export interface People {
   stranger: number;
 }
 
+/** What the stage has; see stage-template.ts. */
+export interface StageIds {
+  people: People;
+  workspaceId: number;
+  squadId: number;
+  archiveId: number;
+  documentId: number;
+  strangerWorkspaceId: number;
+}
+
 /** A workspace with a squad, an archive and a document in it, and the people every test has a use for. */
-export class Stage {
+export class Stage implements StageIds {
   readonly database: TestDatabase;
-  readonly people: People;
+  readonly people: People = {
+    owner: 0,
+    admin: 0,
+    member: 0,
+    colleague: 0,
+    guest: 0,
+    outsider: 0,
+    stranger: 0,
+  };
   workspaceId = 0;
   squadId = 0;
   archiveId = 0;
   documentId = 0;
   strangerWorkspaceId = 0;
 
-  constructor(database: TestDatabase, people: People) {
+  constructor(database: TestDatabase, ids?: StageIds) {
     this.database = database;
-    this.people = people;
+    Object.assign(this, ids);
   }
 
   /** One statement as a signed-in person. */

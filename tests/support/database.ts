@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { urlWithDatabase } from '../../db/urls.ts';
-import { readTestEnvironment } from './environment.ts';
+import { readTestEnvironment, type ServerUrls } from './environment.ts';
 
 /** Few each: all test files together share the server's 200 connections. */
 const POOL_CONNECTIONS = 8;
@@ -39,11 +39,23 @@ export interface TestDatabase {
  * Each `as…` runs its function in one transaction under a role that is really switched: it commits
  * when the function resolves and rolls back when it throws.
  */
-export async function createDatabase(t: Test): Promise<TestDatabase> {
-  const environment = readTestEnvironment();
+export async function createDatabase(
+  t: Test,
+  template = readTestEnvironment().template,
+): Promise<TestDatabase> {
+  const { database, drop } = await cloneDatabase(readTestEnvironment(), template);
+  t.teardown(drop);
+  return database;
+}
+
+/** A clone of a template, with what closes its connections and what drops it, too. */
+export async function cloneDatabase(
+  urls: ServerUrls,
+  template: string,
+): Promise<{ database: TestDatabase; close: () => Promise<void>; drop: () => Promise<void> }> {
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`;
-  const maintenanceUrl = urlWithDatabase(environment.adminUrl, 'postgres');
-  await execute(maintenanceUrl, `create database ${name} template ${environment.template}`);
+  const maintenanceUrl = urlWithDatabase(urls.adminUrl, 'postgres');
+  await execute(maintenanceUrl, `create database ${name} template ${template}`);
 
   const pools: pg.Pool[] = [];
   const open = (url: string) => {
@@ -53,17 +65,20 @@ export async function createDatabase(t: Test): Promise<TestDatabase> {
     pools.push(pool);
     return pool;
   };
-  t.teardown(async () => {
+  const close = async () => {
     await Promise.all(pools.map((pool) => pool.end()));
+  };
+  const drop = async () => {
+    await close();
     await execute(maintenanceUrl, `drop database if exists ${name} with (force)`);
-  });
+  };
 
-  const adminUrl = urlWithDatabase(environment.adminUrl, name);
-  const serverUrl = urlWithDatabase(environment.serverUrl, name);
-  const workerUrl = urlWithDatabase(environment.workerUrl, name);
-  const authenticatorUrl = urlWithDatabase(environment.authenticatorUrl, name);
+  const adminUrl = urlWithDatabase(urls.adminUrl, name);
+  const serverUrl = urlWithDatabase(urls.serverUrl, name);
+  const workerUrl = urlWithDatabase(urls.workerUrl, name);
+  const authenticatorUrl = urlWithDatabase(urls.authenticatorUrl, name);
   const [admin, server, worker] = [open(adminUrl), open(serverUrl), open(workerUrl)];
-  return {
+  const database: TestDatabase = {
     name,
     adminUrl,
     serverUrl,
@@ -78,6 +93,7 @@ export async function createDatabase(t: Test): Promise<TestDatabase> {
     asOwner: (use) => transaction(admin, use, 'bellwire_owner'),
     asAdministrator: (use) => transaction(admin, use, 'bellwire_admin'),
   };
+  return { database, close, drop };
 }
 
 async function transaction<T>(

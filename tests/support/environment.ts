@@ -1,11 +1,24 @@
-/** What `npm test` tells each test file about the database server it started. */
-export interface TestEnvironment {
-  /** URLs of the migrated template database, one per login. */
+import type { StageIds } from '../sql/stage.ts';
+
+/** URLs of the migrated template database, one per login. */
+export interface ServerUrls {
   adminUrl: string;
   serverUrl: string;
   workerUrl: string;
   authenticatorUrl: string;
+}
+
+/** A database with the people and things every test of the rules has a use for. */
+export interface SetStage {
   template: string;
+  ids: StageIds;
+}
+
+/** What `npm test` tells each test file about the database server it started. */
+export interface TestEnvironment extends ServerUrls {
+  /** Migrated and empty. */
+  template: string;
+  stage?: SetStage;
 }
 
 export function readTestEnvironment(): TestEnvironment {

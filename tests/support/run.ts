@@ -14,6 +14,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setRolePasswords, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
+import { createStageTemplate } from '../sql/stage-template.ts';
 import { type TestEnvironment, testProcessEnvironment } from './environment.ts';
 import { type FileResult, runTestFile } from './test-file.ts';
 
@@ -84,13 +85,14 @@ async function startTestServer(): Promise<TestEnvironment> {
   undo.push(() => database.stop());
   await migrate(database.adminUrl);
   await setRolePasswords(database);
-  return {
+  const urls = {
     adminUrl: database.adminUrl,
     serverUrl: database.urlFor('bellwire_server'),
     workerUrl: database.urlFor('bellwire_worker'),
     authenticatorUrl: database.urlFor('authenticator'),
-    template: new URL(database.adminUrl).pathname.slice(1),
   };
+  const template = new URL(database.adminUrl).pathname.slice(1);
+  return { ...urls, template, stage: await createStageTemplate(urls, template) };
 }
 
 /** As many files at once as there are processors. */
