@@ -4,6 +4,7 @@ import { archives } from './archives.ts';
 import { comments } from './comments.ts';
 import { documents } from './documents.ts';
 import { notifications } from './notifications.ts';
+import { people } from './people.ts';
 import { preferences } from './preferences.ts';
 import { sessions } from './sessions.ts';
 import { squads } from './squads.ts';
@@ -21,6 +22,7 @@ interface Options {
 export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(sessions, options);
   await app.register(workspaces);
+  await app.register(people);
   await app.register(squads);
   await app.register(archives);
   await app.register(documents);

@@ -37,7 +37,8 @@ as $$
     ('activity_log', 'bellwire.activity_log', 'created_at', 'id', 'true', 'activity_retention_days', false),
     ('rule_failures', 'bellwire.rule_failures', 'created_at', 'id', 'true', 'rule_failure_retention_days', true),
     -- Expiry is its own date.
-    ('sessions', 'identity.sessions', 'expires_at', 'token_digest', 'true', null, true)
+    ('sessions', 'identity.sessions', 'expires_at', 'token_digest', 'true', null, true),
+    ('rate_limits', 'identity.rate_limits', 'ends_at', 'key_digest', 'true', null, true)
 $$;
 
 comment on function bellwire.retentions() is

@@ -100,6 +100,14 @@ const RETENTIONS: Retention[] = [
            select md5(gen_random_uuid()::text) || md5(number::text), ${PERSON}, 'password', ${AGO}
            from generate_series(1, $1) as number`,
   },
+  {
+    what: 'rate_limits',
+    table: 'identity.rate_limits',
+    days: 0,
+    fill: `insert into identity.rate_limits (key_digest, bucket, attempt_count, ends_at)
+           select md5(gen_random_uuid()::text) || md5(number::text), 'credentials', 1, ${AGO}
+           from generate_series(1, $1) as number`,
+  },
 ];
 
 /** Makes rows with no rule looking on: what they are is all that counts here. */

@@ -44,6 +44,7 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
     'api.resolve_comment': [comment],
     'api.restore_document': [documentId, version],
     'api.save_document': [documentId, 'x'],
+    'api.search_people': ['m'],
     'api.set_notification_preferences': ['{"mention": {"email": 1}}'],
     'api.unread_count': [],
     'api.unsubscribe': ['00000000-0000-4000-8000-000000000000'],

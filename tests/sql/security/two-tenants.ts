@@ -123,6 +123,9 @@ async function fill(stage: Stage, tenant: Tenant): Promise<void> {
      select workspace_id, user_id, 'counted', id from bellwire.notifications where workspace_id = $1 limit 1`,
     [workspaceId],
   );
+  await stage.byServer("select * from identity.take_attempt('credentials', $1, 5, 60)", [
+    `203.0.113.${workspaceId}`,
+  ]);
   await stage.look('insert into bellwire.fan_out_queue (event) values ($1)', [
     JSON.stringify({ workspace_id: workspaceId }),
   ]);
