@@ -6,6 +6,7 @@ import { authenticationPlugin } from './plugins/authentication.ts';
 import { databasePlugin } from './plugins/database.ts';
 import { documentationPlugin } from './plugins/documentation.ts';
 import { errorsPlugin, sendNotFound, sendProblem, toProblem } from './plugins/errors.ts';
+import { forwardersPlugin } from './plugins/forwarders.ts';
 import { limitsPlugin } from './plugins/limits.ts';
 import { originsPlugin } from './plugins/origins.ts';
 import { probesPlugin } from './plugins/probes.ts';
@@ -20,6 +21,8 @@ export interface AppOptions {
   appUrl: string;
   /** One more origin whose pages may call the API. */
   corsOrigin?: string;
+  /** Default true. Otherwise pages of any port of this machine may call the API. */
+  isProduction?: boolean;
   /** Most database connections at once; default 10. */
   poolSize?: number;
   /** Default `info`. */
@@ -53,6 +56,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
   });
   await app.register(upgradesPlugin);
+  await app.register(forwardersPlugin);
   await app.register(probesPlugin);
   await app.register(async (scope) => registerGuarded(scope, options));
   return app;
@@ -107,7 +111,11 @@ function acceptOnlyJson(app: FastifyInstance): void {
 
 async function registerGuarded(app: FastifyInstance, options: AppOptions): Promise<void> {
   const { appUrl, corsOrigin, databaseUrl } = options;
-  await app.register(originsPlugin, { appUrl, corsOrigin });
+  await app.register(originsPlugin, {
+    appUrl,
+    corsOrigin,
+    isProduction: options.isProduction ?? true,
+  });
   await app.register(limitsPlugin, { signInLimit: options.signInLimit ?? DEFAULT_SIGN_IN_LIMIT });
   await app.register(authenticationPlugin, { appUrl });
   await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });

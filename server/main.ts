@@ -12,6 +12,7 @@ export interface ServerOptions {
   /** The address people use; default http://localhost and the port. */
   appUrl?: string;
   corsOrigin?: string;
+  isProduction?: boolean;
   poolSize?: number;
   logLevel?: string;
   /** Sign-in attempts from one address in 15 minutes. */
