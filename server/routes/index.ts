@@ -8,6 +8,7 @@ import { people } from './people.ts';
 import { preferences } from './preferences.ts';
 import { sessions } from './sessions.ts';
 import { squads } from './squads.ts';
+import { stream } from './stream.ts';
 import { unsubscribe } from './unsubscribe.ts';
 import { versions } from './versions.ts';
 import { watches } from './watches.ts';
@@ -29,6 +30,7 @@ export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(versions);
   await app.register(comments);
   await app.register(notifications);
+  await app.register(stream);
   await app.register(preferences);
   await app.register(watches);
   await app.register(activity);

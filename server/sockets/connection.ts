@@ -1,4 +1,4 @@
-import type { WebSocket } from 'ws';
+import type { Channel, EndReason, Frame } from './channel.ts';
 import { Snapshot } from './snapshot.ts';
 
 /** Something the push tail found for one person. */
@@ -20,45 +20,34 @@ export interface PushLook {
   events: readonly PushEvent[];
 }
 
-/** Where a socket begins: all that is visible in the snapshot was counted or replayed. */
+/** Where a client begins: all that is visible in the snapshot was counted or replayed. */
 export interface Start {
   snapshot: string;
   cursor: string;
 }
 
-/** A client that lets more than this wait is not reading, and is dropped. */
-const MOST_BUFFERED_BYTES = 1024 * 1024;
 /** So many events are kept for a client while its replay is being read. */
 const MOST_HELD_EVENTS = 1_000;
 
-/** A signed-in socket. Until `open()` events are held, so that nothing overtakes the replay. */
+/** A signed-in client. Until `open()` events are held, so that nothing overtakes the replay. */
 export class Connection {
   readonly userId: number;
   readonly digest: string;
-  readonly #socket: WebSocket;
+  readonly #channel: Channel;
   #held: PushLook[] | undefined = [];
   #heldEvents = 0;
   #start: Snapshot | undefined;
   /** What everything sent so far adds up to. */
   #cursor = '';
-  #isAlive = true;
 
-  constructor(socket: WebSocket, userId: number, digest: string) {
-    this.#socket = socket;
+  constructor(channel: Channel, userId: number, digest: string) {
+    this.#channel = channel;
     this.userId = userId;
     this.digest = digest;
-    socket.on('pong', () => {
-      this.#isAlive = true;
-    });
   }
 
-  send(frame: object): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#socket.bufferedAmount > MOST_BUFFERED_BYTES) {
-      this.#socket.terminate();
-      return;
-    }
-    this.#socket.send(JSON.stringify(frame));
+  send(frame: Frame & Record<string, unknown>): Promise<void> {
+    return this.#channel.send(frame);
   }
 
   /** Takes this person's events of one look. */
@@ -69,7 +58,7 @@ export class Connection {
     }
     this.#heldEvents += look.events.length;
     if (this.#heldEvents <= MOST_HELD_EVENTS) this.#held.push(look);
-    else this.#socket.terminate();
+    else this.#channel.drop();
   }
 
   /** The replay is sent: now what was held, and from here on everything as it comes. */
@@ -86,33 +75,27 @@ export class Connection {
    * the tail's last one was before it; the transaction says what was in both.
    *
    * Between two frames of one look the cursor names what was sent before, the look, and how far
-   * into it the client is; nothing is lost or sent again when the socket breaks there.
+   * into it the client is; nothing is lost or sent again when the connection breaks there.
    */
   #pass({ cursor, events }: PushLook): void {
     const fresh = events.filter(({ xids }) => xids.some((xid) => !this.#start?.sees(Number(xid))));
     for (const [index, event] of fresh.entries()) {
       const isLast = index === fresh.length - 1;
-      this.send(frameOf(event, isLast ? cursor : `${this.#cursor}.${cursor}.${event.id}`));
+      void this.send(frameOf(event, isLast ? cursor : `${this.#cursor}.${cursor}.${event.id}`));
     }
     if (fresh.length > 0) this.#cursor = cursor;
   }
 
-  /** Asks whether the other side is still there; one that did not answer the last time is dropped. */
   ping(): void {
-    if (!this.#isAlive) {
-      this.#socket.terminate();
-      return;
-    }
-    this.#isAlive = false;
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+    this.#channel.ping();
   }
 
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
+  end(reason: EndReason): void {
+    this.#channel.end(reason);
   }
 }
 
-export function frameOf(event: PushEvent, cursor: string): object {
+export function frameOf(event: PushEvent, cursor: string): Frame & Record<string, unknown> {
   const { type, id, unreadCount, notification } = event;
   switch (type) {
     case 'notification':

@@ -1,29 +1,22 @@
+import type { EndReason } from './channel.ts';
 import type { Connection, PushEvent, PushLook } from './connection.ts';
 
-/** Close codes of the protocol. */
-export const CLOSE = {
-  timeout: 4001,
-  malformed: 4002,
-  denied: 4003,
-  /** Too many sockets, or the session has ended. */
-  ended: 4004,
-  shuttingDown: 1001,
-  tryAgainLater: 1013,
-} as const;
+/** Sockets and streams together, in this process. */
+const MOST_PER_USER = 10;
 
-const MOST_SOCKETS_PER_USER = 10;
-
-/** The signed-in sockets of this process. */
-export class SocketHub {
+/** The signed-in clients of this process, whichever way they came. */
+export class ConnectionHub {
+  #isStopping = false;
   readonly #byUser = new Map<number, Set<Connection>>();
 
-  /** False when the person has as many as they may. */
-  add(connection: Connection): boolean {
+  /** Or why not: the person has as many as they may, or the server stops. */
+  add(connection: Connection): 'added' | EndReason {
+    if (this.#isStopping) return 'stopping';
+    if (this.countOf(connection.userId) >= MOST_PER_USER) return 'too-many';
     const existing = this.#byUser.get(connection.userId) ?? new Set();
-    if (existing.size >= MOST_SOCKETS_PER_USER) return false;
     existing.add(connection);
     this.#byUser.set(connection.userId, existing);
-    return true;
+    return 'added';
   }
 
   remove(connection: Connection): void {
@@ -32,7 +25,11 @@ export class SocketHub {
     if (existing?.size === 0) this.#byUser.delete(connection.userId);
   }
 
-  /** Hands each person's events of one look to their sockets. */
+  countOf(userId: number): number {
+    return this.#byUser.get(userId)?.size ?? 0;
+  }
+
+  /** Hands each person's events of one look to their clients. */
   deliver({ cursor, events }: PushLook): void {
     const byUser = new Map<number, PushEvent[]>();
     for (const event of events) {
@@ -47,24 +44,30 @@ export class SocketHub {
     }
   }
 
-  /** Who has a socket open. */
+  /** Who is connected. */
   userIds(): number[] {
     return [...this.#byUser.keys()];
   }
 
-  /** The digests of the sessions that hold a socket open, each once. */
+  /** The digests of the sessions that are connected, each once. */
   digests(): string[] {
     return [...new Set(this.#all().map((connection) => connection.digest))];
   }
 
   closeSessions(isEnded: (digest: string) => boolean): void {
     for (const connection of this.#all()) {
-      if (isEnded(connection.digest)) connection.close(CLOSE.ended, 'Session ended');
+      if (isEnded(connection.digest)) connection.end('session-ended');
     }
   }
 
   pingAll(): void {
     for (const connection of this.#all()) connection.ping();
+  }
+
+  /** Ends all there are, and lets nobody in any more. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const connection of this.#all()) connection.end('stopping');
   }
 
   #all(): Connection[] {

@@ -6,8 +6,9 @@ import { isOwnOrigin } from '../origins.ts';
 import { Problem } from '../problem.ts';
 import { cookieName, cookieToken } from '../session-token.ts';
 import { beginHandshake } from './handshake.ts';
-import { CLOSE, SocketHub } from './hub.ts';
+import { ConnectionHub } from './hub.ts';
 import { PushTail } from './push-tail.ts';
+import { CLOSE } from './socket-channel.ts';
 
 /** How long things take; tests take shorter ones. */
 export interface SocketTimings {
@@ -30,15 +31,16 @@ const CLOSE_GRACE_MS = 1_000;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The signed-in sockets of this process. */
-    sockets: SocketHub;
+    /** The signed-in sockets and streams of this process. */
+    sockets: ConnectionHub;
+    pushTail: PushTail;
   }
 }
 
 /** Upgrades, at the root: also an upgrade of a path without sockets must be answered and ended. */
 export const upgradesPlugin = fp(
   async (app) => {
-    app.decorate('sockets', new SocketHub());
+    app.decorate('sockets', new ConnectionHub());
     await app.register(websocket, {
       options: { maxPayload: MOST_PAYLOAD_BYTES },
       errorHandler: (error, socket, request) => {
@@ -59,7 +61,7 @@ export const upgradesPlugin = fp(
   { name: 'bellwire-upgrades', fastify: '5.x' },
 );
 
-/** /notifications-ws: live push to whoever is signed in. */
+/** Live push to whoever is signed in: what both ways of it share, and /notifications-ws. */
 export const socketsPlugin = fp(
   async (app, options: Options) => {
     const timings = { ...TIMINGS, ...options.timings };
@@ -70,6 +72,7 @@ export const socketsPlugin = fp(
       listeners: () => hub.userIds(),
       onLook: (look) => hub.deliver(look),
     });
+    app.decorate('pushTail', tail);
     app.route({
       method: 'GET',
       url: '/notifications-ws',
@@ -101,6 +104,8 @@ export const socketsPlugin = fp(
       setInterval(() => void recheck(hub, app.database, app.log), timings.recheckMs).unref(),
     ];
     app.addHook('onListen', async () => tail.start());
+    // Before the server waits for its requests: a stream is one that does not end by itself.
+    app.addHook('preClose', async () => hub.stop());
     app.addHook('onClose', async () => {
       for (const timer of timers) clearInterval(timer);
       await tail.stop();
@@ -113,8 +118,12 @@ export const socketsPlugin = fp(
   },
 );
 
-/** Closes the sockets of sessions that ended elsewhere: by another process, expiry or an admin. */
-async function recheck(hub: SocketHub, database: Database, log: FastifyBaseLogger): Promise<void> {
+/** Ends the clients of sessions that ended elsewhere: by another process, expiry or an admin. */
+async function recheck(
+  hub: ConnectionHub,
+  database: Database,
+  log: FastifyBaseLogger,
+): Promise<void> {
   const digests = hub.digests();
   try {
     for (let start = 0; start < digests.length; start += RECHECK_BATCH) {
@@ -128,6 +137,6 @@ async function recheck(hub: SocketHub, database: Database, log: FastifyBaseLogge
     }
   } catch (error) {
     // Not knowing is no reason to close; the next round asks again.
-    log.warn({ err: error }, 'could not check the sessions of the open sockets');
+    log.warn({ err: error }, 'could not check the sessions of who is connected');
   }
 }

@@ -86,6 +86,7 @@ const ROWS: Record<string, Row> = {
   'POST /api/comments/:id/reopen': { id: 'commentId' },
   'GET /api/notifications': {},
   'GET /api/notifications/unread-count': {},
+  'GET /api/notifications/stream': {},
   'POST /api/notifications/read-all': {},
   'POST /api/notifications/:id/read': {},
   'GET /api/notification-preferences': {},
