@@ -314,7 +314,8 @@ t.test('/notifications-ws', async (t) => {
     first.socket.close();
     await first.socket.closed;
     const page = (await owner.get('/api/notifications?limit=1')).pick<string>('nextCursor');
-    const cursors = [first.ready.cursor ?? '', page, 'bogus', '', 'MTI', '%00', 'x'.repeat(300)];
+    const other = ['bogus', '', 'MTI', '%00', '\u0000', '\ud800', 'x'.repeat(300)];
+    const cursors = [first.ready.cursor ?? '', page, ...other];
     for (const cursor of cursors) {
       const { socket, ready } = await connect(address, owner.token, cursor);
       t.match(ready, { resync: true, cursor: String }, cursor.slice(0, 9));
@@ -371,6 +372,42 @@ t.test('/notifications-ws', async (t) => {
     const elsewhere = await startServer(t, database);
     await new Client(elsewhere.address, leaving.token).post('/api/logout');
     t.equal((await socket.ended()).code, 4004);
+  });
+
+  t.test('a re-check that fails closes nobody, and the next one is made', async (t) => {
+    const leaving = await signIn(address, owner.email);
+    const gone = await connect(address, leaving.token);
+    const stays = await connect(address, owner.token);
+    const [found] = (
+      await database.admin.query<{ source: string }>(
+        "select pg_get_functiondef('identity.live_sessions'::regproc) as source",
+      )
+    ).rows;
+    // A sequence counts what is rolled back, too.
+    await database.admin.query(
+      `create sequence public.failed_passes;
+       grant usage on sequence public.failed_passes to public;
+       create or replace function identity.live_sessions(token_digests text[]) returns setof text
+       language plpgsql security definer set search_path = '' as $$
+       begin
+         perform nextval('public.failed_passes');
+         raise exception 'not now';
+       end $$`,
+    );
+    const elsewhere = await startServer(t, database);
+    await new Client(elsewhere.address, leaving.token).post('/api/logout');
+    const failures = async () => {
+      const { rows } = await database.admin.query(
+        'select case when is_called then last_value else 0 end::int as count from public.failed_passes',
+      );
+      return rows[0].count;
+    };
+    while ((await failures()) < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const { socket } of [gone, stays]) t.equal(socket.ws.readyState, WebSocket.OPEN);
+    await database.admin.query(found?.source ?? '');
+    t.equal((await gone.socket.ended()).code, 4004);
+    t.equal(stays.socket.ws.readyState, WebSocket.OPEN);
+    stays.socket.close();
   });
 
   t.test('a client that does not answer pings is dropped', async (t) => {

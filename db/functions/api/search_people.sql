@@ -1,6 +1,8 @@
 -- People whose name or e-mail address begins like this, in whatever case, among those who share a workspace with the
 -- caller: at most twenty, by name. Nobody else is found, whatever is asked for.
--- Both prefixes are ranges of an index; max_character is behind every character a name can have.
+-- Each prefix is a range of an index, read in its order until there are enough; max_character is behind every character
+-- a name can have. As one condition, everybody who begins like this would be read before the first twenty are known.
+-- Planned anew each time: the short way is by the prefix or by the members, whichever are fewer, and a search is rare.
 -- Called by: authenticated.
 -- Errors: none.
 -- Source: reference 001, "Rate limiters" (user search).
@@ -10,6 +12,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set plan_cache_mode = force_custom_plan
 rows 20
 as $$
 #variable_conflict use_column
@@ -23,16 +26,31 @@ declare
     where root.workspace_id in (select bellwire.my_workspaces()) and root.parent_id is null);
 begin
   return query
+    with by_name as (
+      select person.id
+      from bellwire.users as person
+      where lower(person.name) collate "C" between lowest and lowest || max_character
+        and person.deactivated_at is null
+        and exists (
+          select from bellwire.memberships as theirs where theirs.user_id = person.id and theirs.scope_id = any (scope_ids)
+        )
+      order by lower(person.name) collate "C"
+      limit max_people
+    ),
+    by_email as (
+      select person.id
+      from bellwire.users as person
+      where lower(person.email) collate "C" between lowest and lowest || max_character
+        and person.deactivated_at is null
+        and exists (
+          select from bellwire.memberships as theirs where theirs.user_id = person.id and theirs.scope_id = any (scope_ids)
+        )
+      order by lower(person.email) collate "C"
+      limit max_people
+    )
     select person.id, person.name, person.email, person.avatar_url
     from bellwire.users as person
-    where (
-        lower(person.name) collate "C" between lowest and lowest || max_character
-        or lower(person.email) collate "C" between lowest and lowest || max_character
-      )
-      and person.deactivated_at is null
-      and exists (
-        select from bellwire.memberships as theirs where theirs.user_id = person.id and theirs.scope_id = any (scope_ids)
-      )
+    where person.id in (select by_name.id from by_name union select by_email.id from by_email)
     order by lower(person.name) collate "C", person.id
     limit max_people;
 end
