@@ -13,6 +13,7 @@ COPY bin bin
 COPY cli cli
 COPY config config
 COPY db db
+COPY outgoing outgoing
 COPY server server
 COPY worker worker
 USER node

@@ -28,6 +28,22 @@ Examples:
   bellwire db --port 5432                 only the database, for psql and your own tools
   DATABASE_URL=postgres://… bellwire migrate
   bellwire demo --json
+  bellwire check-url https://example.com/hooks
+`;
+
+const CHECK_URL_HELP = `
+Made-up answers stand for what DNS says of every name, so that a rule can be tried without one.
+Without --allow and --ports, WEBHOOK_ALLOW and WEBHOOK_PORTS of the environment count, as they do
+for the worker; --allow '' leaves the list out.
+
+Examples:
+  bellwire check-url https://example.com/hooks
+  bellwire check-url http://hooks.lan:8443/ --allow hooks.lan:8443
+  bellwire check-url https://example.com/ --answers 93.184.216.34,10.0.0.5
+  bellwire check-url http://0x7f.1/ 'http://[::ffff:10.0.0.1]/' --json
+
+Exit codes: 0 each URL would be sent to, 1 at least one is refused or does not resolve now,
+2 nothing was checked: the command line or the environment makes no sense.
 `;
 
 /** Parses the command line and runs one command. Sets the exit code; never throws. */
@@ -65,6 +81,7 @@ function buildProgram(): Command {
   addMigrate(program);
   addDb(program);
   addDemo(program);
+  addCheckUrl(program);
   for (const command of program.commands) command.allowExcessArguments(false);
   return program;
 }
@@ -135,6 +152,22 @@ function addDemo(program: Command): void {
     .action(async (options: { json: boolean }) => {
       const { runDemo } = await import('../demo/main.ts');
       exitWith(await runDemo({ json: options.json }));
+    });
+}
+
+function addCheckUrl(program: Command): void {
+  program
+    .command('check-url')
+    .description('may a webhook go to these URLs, and to which addresses; sends nothing')
+    .argument('<url...>')
+    .option('--answers <addresses>', 'made-up DNS answers, by comma, in place of the real ones')
+    .option('--allow <list>', 'in place of WEBHOOK_ALLOW')
+    .option('--ports <list>', 'in place of WEBHOOK_PORTS')
+    .option('--json', 'one line of JSON per URL', false)
+    .addHelpText('after', CHECK_URL_HELP)
+    .action(async (urls: string[], options) => {
+      const { runCheckUrl } = await import('./check-url.ts');
+      exitWith(await runCheckUrl(urls, options));
     });
 }
 

@@ -45,6 +45,7 @@ export function workerOptions(
     mailFrom: settings.MAIL_FROM,
     appUrl: settings.APP_URL,
     webhookAllow: settings.WEBHOOK_ALLOW,
+    webhookPorts: settings.WEBHOOK_PORTS,
     webhookHeaderPrefix: settings.WEBHOOK_HEADER_PREFIX,
   };
 }

@@ -14,7 +14,8 @@ export type Kind =
   | 'origin'
   | 'port'
   | 'integer'
-  | 'list'
+  | 'allow-list'
+  | 'ports'
   | 'proxies'
   | 'log-level'
   | 'header-prefix'
@@ -124,9 +125,15 @@ export const CONTRACT = [
   },
   {
     name: 'WEBHOOK_ALLOW',
-    kind: 'list',
+    kind: 'allow-list',
     default: null,
     why: 'Private receivers webhooks may reach, by comma: host names, addresses or CIDR ranges.',
+  },
+  {
+    name: 'WEBHOOK_PORTS',
+    kind: 'ports',
+    default: '80, 443, 1024-65535',
+    why: 'Ports webhooks may go to, by comma. No range includes the port of a database or of another known service.',
   },
   {
     name: 'WEBHOOK_HEADER_PREFIX',

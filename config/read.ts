@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseAllowList } from '../outgoing/allow-list.ts';
+import { parsePorts } from '../outgoing/ports.ts';
 import { Keyring } from '../secrets/keyring.ts';
 import { CONTRACT, type Kind } from './contract.ts';
 
@@ -12,7 +14,8 @@ interface Values {
   origin: string;
   port: number;
   integer: number;
-  list: string[];
+  'allow-list': string[];
+  ports: string[];
   proxies: string[];
   'log-level': (typeof LOG_LEVELS)[number];
   'header-prefix': string;
@@ -97,7 +100,8 @@ const SCHEMAS: Record<Exclude<Kind, 'integer'>, z.ZodType> = {
     'must be an origin exactly as a browser sends it: no path, no slash at the end.',
   ),
   port: integer(0, LARGEST_PORT),
-  list: z.string().transform(splitList),
+  'allow-list': z.string().transform(readListWith(parseAllowList)),
+  ports: z.string().transform(readListWith(parsePorts)),
   proxies: z.string().transform(readProxies),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}.`),
   'header-prefix': z
@@ -131,6 +135,20 @@ function splitList(text: string): string[] {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+}
+
+/** A list as it is written, once its parser takes it; the parser's sentence where it does not. */
+function readListWith(parse: (entries: string[]) => unknown) {
+  return (text: string, context: z.RefinementCtx): string[] => {
+    const entries = splitList(text);
+    try {
+      parse(entries);
+      return entries;
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: `has ${(error as Error).message}` });
+      return z.NEVER;
+    }
+  };
 }
 
 function readKeys(text: string, context: z.RefinementCtx): string[] {

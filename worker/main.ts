@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { parseAllowList } from '../outgoing/allow-list.ts';
+import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
+import { DEFAULT_PORTS, parsePorts } from '../outgoing/ports.ts';
+import { RESOLVE_TIMEOUT_MS, type Resolve, resolveHostname } from '../outgoing/resolve.ts';
 import { openDrainPool, openQueuePool, WorkerDatabase } from './database.ts';
 import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
@@ -9,14 +13,6 @@ import { Queue } from './queue.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
 import { deliver } from './webhooks/deliver.ts';
-import {
-  type AllowList,
-  checkTarget,
-  parseAllowList,
-  RESOLVE_TIMEOUT_MS,
-  type Resolve,
-  resolveHostname,
-} from './webhooks/guard.ts';
 import { Pump } from './webhooks/pump.ts';
 import { SEND_TIMEOUT_MS, Sender } from './webhooks/send.ts';
 import { checkHeaderPrefix } from './webhooks/signature.ts';
@@ -33,6 +29,8 @@ export interface WorkerOptions {
   appUrl?: string;
   /** Private receivers the operator vouches for: networks, addresses, hosts, host:port. */
   webhookAllow?: readonly string[];
+  /** Ports webhooks may go to: single ones and ranges. */
+  webhookPorts?: readonly string[];
   /** `X-<prefix>-Signature-256` and its siblings. */
   webhookHeaderPrefix?: string;
   /** How often to look without having been woken. */
@@ -95,7 +93,12 @@ class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#logger = options.logger ?? lineLogger();
-    const allow = parseAllowList(options.webhookAllow ?? []);
+    const guard = {
+      ports: parsePorts(options.webhookPorts ?? DEFAULT_PORTS),
+      allow: parseAllowList(options.webhookAllow ?? []),
+      resolve: options.resolve ?? resolveHostname,
+      resolveTimeoutMs: RESOLVE_TIMEOUT_MS,
+    };
     const smtp = options.smtpUrl ? parseSmtpUrl(options.smtpUrl) : undefined;
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
@@ -110,7 +113,7 @@ class Worker {
         appUrl: options.appUrl,
         logger: this.#logger,
       });
-    this.#work = this.#makeWork(database, allow);
+    this.#work = this.#makeWork(database, guard);
     this.#queue = new Queue({
       pool: this.#queuePool,
       tasks: taskList(this.#work),
@@ -144,9 +147,9 @@ class Worker {
     return this.#stopped;
   }
 
-  #makeWork(database: WorkerDatabase, allow: AllowList): Work {
+  #makeWork(database: WorkerDatabase, guard: GuardOptions): Work {
     const enqueue = (task: TaskName) => this.#enqueue(task);
-    const pump = this.#makePump(database, allow);
+    const pump = this.#makePump(database, guard);
     const startPump = () => {
       pump.run().catch((error: unknown) => this.#reportFailure('webhooks-pump', error));
     };
@@ -176,12 +179,7 @@ class Worker {
     };
   }
 
-  #makePump(database: WorkerDatabase, allow: AllowList): Pump {
-    const guard = {
-      allow,
-      resolve: this.#options.resolve ?? resolveHostname,
-      resolveTimeoutMs: RESOLVE_TIMEOUT_MS,
-    };
+  #makePump(database: WorkerDatabase, guard: GuardOptions): Pump {
     const delivery = {
       database,
       check: (url: string) => checkTarget(url, guard),

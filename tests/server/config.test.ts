@@ -30,11 +30,13 @@ t.test('values are read as what they are', async (t) => {
   const settings = readEnvironment({
     PORT: '8080',
     WEBHOOK_ALLOW: ' hooks.internal, 10.1.0.0/16,,',
+    WEBHOOK_PORTS: '443, 8000 - 8999',
     TRUST_PROXY: 'false',
     APP_URL: 'https://bell.example.org/',
   });
   t.equal(settings.PORT, 8080);
   t.same(settings.WEBHOOK_ALLOW, ['hooks.internal', '10.1.0.0/16']);
+  t.same(settings.WEBHOOK_PORTS, ['443', '8000 - 8999']);
   t.same(settings.TRUST_PROXY, []);
   t.equal(settings.APP_URL, 'https://bell.example.org', 'no slash at the end');
   t.equal(readEnvironment({ PORT: '8080' }).APP_URL, 'http://localhost:8080');
@@ -59,6 +61,9 @@ const BAD: [name: string, value: string][] = [
   ['TRUST_PROXY', '10.0.0.0/7'],
   ['TRUST_PROXY', '::/8'],
   ['TRUST_PROXY', '010.0.0.1/8'],
+  ['WEBHOOK_ALLOW', '10.0.0.0/99'],
+  ['WEBHOOK_PORTS', '443, 70000'],
+  ['WEBHOOK_PORTS', '443, https'],
   ['WEBHOOK_HEADER_PREFIX', 'Co dex'],
 ];
 

@@ -1,6 +1,6 @@
+import type { Verdict } from '../../outgoing/guard.ts';
 import type { ClaimedWebhook, WebhookResult, WorkerDatabase } from '../database.ts';
 import { describeError, type Logger } from '../logger.ts';
-import type { Verdict } from './guard.ts';
 import type { Sender } from './send.ts';
 import { shorten } from './send.ts';
 import { deliveryHeaders } from './signature.ts';

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
-import { hostnameOf } from './guard.ts';
+import { hostnameOf } from '../../outgoing/hostnames.ts';
 
 /** What came of one attempt. The receiver's body is never part of it. */
 type Answer = { status: number } | { error: string };
