@@ -1,5 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { sign, verify, verifyWithFallback } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
 import { checkHeaderPrefix, deliveryHeaders } from '../../../worker/webhooks/signature.ts';
 
@@ -17,16 +19,40 @@ function headersNow(changes: Partial<typeof delivery> = {}) {
   return deliveryHeaders({ ...delivery, ...changes }, 'Codex', Date.now());
 }
 
-t.test('the Standard Webhooks library accepts either secret', async (t) => {
-  const headers = headersNow();
-  t.strictSame(
-    new Webhook(newest).verify(delivery.body, headers),
-    JSON.parse(delivery.body.toString()),
-  );
-  t.ok(new Webhook(older).verify(delivery.body, headers));
-  t.throws(() => new Webhook(newest).verify(`${delivery.body} `, headers));
-  const stranger = `whsec_${randomBytes(32).toString('base64')}`;
-  t.throws(() => new Webhook(stranger).verify(delivery.body, headers));
+const stranger = `whsec_${randomBytes(32).toString('base64')}`;
+const parsed = JSON.parse(delivery.body.toString());
+
+for (const [name, Verifier] of Object.entries({ standardwebhooks: Webhook, svix: SvixWebhook })) {
+  t.test(`${name} accepts one secret, and either one during a rotation`, async (t) => {
+    const verifyWith = (secret: string, headers: Record<string, string>, body = delivery.body) =>
+      new Verifier(secret).verify(body.toString(), headers);
+    const single = headersNow({ secrets: [newest] });
+    t.match(single['webhook-signature'], /^v1,[A-Za-z0-9+/]{43}=$/);
+    t.strictSame(verifyWith(newest, single), parsed);
+    t.throws(() => verifyWith(older, single), 'the old one, when it has ended');
+
+    const both = headersNow();
+    t.match(both['webhook-signature'], /^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
+    t.strictSame(verifyWith(newest, both), parsed);
+    t.strictSame(verifyWith(older, both), parsed);
+    t.throws(() => verifyWith(stranger, both), 'no other one');
+    t.throws(() => verifyWith(newest, both, Buffer.from(`${delivery.body} `)), 'another body');
+    t.throws(() => verifyWith(newest, { ...both, 'webhook-id': 'other' }), 'another id');
+    const minutesAgo = deliveryHeaders(delivery, 'Codex', Date.now() - 6 * 60 * 1000);
+    t.throws(() => verifyWith(newest, minutesAgo), /too old/);
+  });
+}
+
+t.test('the verifier of GitHub accepts the second signature, by the newest secret', async (t) => {
+  const body = delivery.body.toString();
+  for (const secrets of [[newest], [newest, older]]) {
+    const signature = headersNow({ secrets })['X-Codex-Signature-256'] ?? '';
+    t.equal(signature, await sign(newest, body), 'GitHub would have signed it so');
+    t.equal(await verify(newest, body, signature), true);
+    t.equal(await verify(older, body, signature), false);
+    t.equal(await verify(newest, `${body} `, signature), false);
+    t.equal(await verifyWithFallback(older, body, signature, [newest]), true);
+  }
 });
 
 t.test('the second signature is keyed by the text of the newest secret', async (t) => {
