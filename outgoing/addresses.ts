@@ -5,7 +5,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
  * What is not public unicast, of IANA's special-purpose registries for IPv4 and IPv6 and of what
- * RFCs say beside them, each with words for a person. Written out rather than asked of ipaddr.js:
+ * RFCs say beside them, each with words for a person; link-local is below. Written out rather than asked of ipaddr.js:
  * its list changes with its releases. Anycast ranges that IANA calls globally reachable (AS112,
  * AMT) are in it too: nobody receives there.
  */
@@ -14,7 +14,6 @@ const SPECIAL_RANGES: readonly (readonly [range: string, purpose: string])[] = [
   ['10.0.0.0/8', 'a private network'],
   ['100.64.0.0/10', 'shared address space behind a provider'],
   ['127.0.0.0/8', 'loopback'],
-  ['169.254.0.0/16', 'link-local, where clouds have their metadata'],
   ['172.16.0.0/12', 'a private network'],
   ['192.0.0.0/24', 'protocol assignments'],
   ['192.0.2.0/24', 'documentation'],
@@ -48,7 +47,6 @@ const SPECIAL_RANGES: readonly (readonly [range: string, purpose: string])[] = [
   ['3fff::/20', 'documentation'],
   ['5f00::/16', 'segment routing'],
   ['fc00::/7', 'a private network'],
-  ['fe80::/10', 'link-local'],
   ['fec0::/10', 'site-local, out of use'],
   ['ff00::/8', 'multicast'],
 ];

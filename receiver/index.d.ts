@@ -108,7 +108,7 @@ export interface ReceiverStore {
   release(id: string): Maybe<void>;
   /** Up to where deliveries were dealt with, or are known to be missing; null before the first. */
   position(): Maybe<number | null>;
-  /** Must never lower it: two processes may call this at once. */
+  /** Must never lower it: older deliveries come again, and two processes may call this at once. */
   setPosition(position: number): Maybe<void>;
 }
 

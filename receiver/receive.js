@@ -1,6 +1,6 @@
 import { UnacceptableEvent, WebhookVerificationError } from './errors.js';
 import { MemoryStore } from './memory-store.js';
-import { Positions } from './positions.js';
+import { noteArrival } from './positions.js';
 import { checkClock, findHeader, readKeys, verify } from './verify.js';
 
 /**
@@ -45,8 +45,6 @@ export const createReceiver = (options) => {
  * @param {import('./index.js').ReceiverOptions<Event>} options
  */
 function createHandling({ handle, store = new MemoryStore(), onGap, onError = logError }) {
-  const positions = new Positions(store);
-
   /** @param {Event} event @param {number | null} position @returns {Promise<Answer>} */
   async function settle(event, position) {
     const claim = await store.claim(event.id);
@@ -67,9 +65,10 @@ function createHandling({ handle, store = new MemoryStore(), onGap, onError = lo
   /** @type {(event: Event, position: number | null) => Promise<Answer>} */
   return async (event, position) => {
     try {
-      await positions.arrive(position, (gap) => onGap?.(gap, event));
+      if (position !== null) await noteArrival(store, position, (gap) => onGap?.(gap, event));
       const answer = await settle(event, position);
-      if (answer.status !== 503) await positions.settle(position);
+      const isDealtWith = answer.status !== 503;
+      if (position !== null && isDealtWith) await store.setPosition(position);
       return answer;
     } catch (error) {
       await tell(() => onError(error, event));
