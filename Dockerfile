@@ -14,6 +14,7 @@ COPY cli cli
 COPY config config
 COPY db db
 COPY outgoing outgoing
+COPY operations operations
 COPY secrets secrets
 COPY server server
 COPY worker worker

@@ -1,9 +1,6 @@
-import { setRolePasswords, startEmbedded } from '../db/embedded.ts';
-import { migrate } from '../db/migrate.ts';
+import type { Settings } from '../config/read.ts';
 import { databaseUrls } from '../db/urls.ts';
 import type { Lifecycle } from './signals.ts';
-
-const DEFAULT_DATA_FOLDER = '.bellwire';
 
 export interface ReadyDatabase {
   admin: string;
@@ -17,10 +14,14 @@ export interface ReadyDatabase {
 /** A migrated embedded database, stopped with the process. */
 export async function prepareEmbedded(
   lifecycle: Lifecycle,
-  options: { data?: string; port?: number },
+  options: { data: string; port?: number },
 ): Promise<ReadyDatabase> {
-  const dataDir = options.data ?? (process.env.BELLWIRE_DATA || DEFAULT_DATA_FOLDER);
-  const database = await startEmbedded({ dataDir, port: options.port, log: note });
+  const { setRolePasswords, startEmbedded } = await import('../db/embedded.ts');
+  const { migrate } = await import('../db/migrate.ts');
+  // From here on a signal waits for the step in hand: Postgres must not be left running.
+  lifecycle.beginCareful();
+  const { data: dataDir, port } = options;
+  const database = await startEmbedded({ dataDir, port, log: note });
   lifecycle.onStop('Postgres', () => database.stop());
   lifecycle.checkpoint();
   await migrate(database.adminUrl, { log: noteWarning });
@@ -38,16 +39,18 @@ export async function prepareEmbedded(
 /** The database of DATABASE_URL, migrated; the embedded one without it. */
 export async function prepareDatabase(
   lifecycle: Lifecycle,
+  settings: Settings,
   options: { data?: string },
 ): Promise<ReadyDatabase> {
-  const { admin, server, worker, authenticator } = databaseUrls(process.env);
+  const { admin, server, worker, authenticator } = databaseUrls(settings);
   if (!admin || !server || !worker || !authenticator) {
     // Not the other options: the port on that command line is the web server's.
-    return prepareEmbedded(lifecycle, { data: options.data });
+    return prepareEmbedded(lifecycle, { data: options.data ?? settings.BELLWIRE_DATA });
   }
   if (options.data) {
     throw new Error('--data is for the embedded database, and DATABASE_URL names another one.');
   }
+  const { migrate } = await import('../db/migrate.ts');
   await migrate(admin, { log: noteWarning });
   lifecycle.checkpoint();
   return { admin, server, worker, authenticator, folder: undefined };

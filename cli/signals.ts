@@ -9,13 +9,17 @@ const LEAST_PATIENCE_MILLISECONDS = 500;
 
 /**
  * Under npm one Ctrl-C arrives twice: from the terminal, and again from npm, which passes it on.
- * Only a later signal counts as the impatient second one.
+ * Only a later one counts as the impatient second.
  */
-const SAME_SIGNAL_MILLISECONDS = 500;
+const SAME_INTERRUPT_MILLISECONDS = 500;
 
 const ALIVE_MILLISECONDS = 60_000;
 
-type Stop = () => Promise<void>;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Resolves to what did not end as it should, a sentence each; everything else is done all the same. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most parts have nothing to say.
+type Stop = () => Promise<void | readonly string[]>;
 
 /** Thrown by `checkpoint` when a signal came while booting; what was started has to be stopped. */
 export class Interrupted extends Error {
@@ -25,13 +29,19 @@ export class Interrupted extends Error {
 /**
  * Starts and stops the parts of a long-running command in order.
  *
- * The first SIGINT or SIGTERM stops them, the last started first, and exits 0; a second one, or a
- * stop that takes too long, exits 1. A signal during boot lets the step in hand finish, since half
- * a migration or half an initdb helps nobody, and then stops what was started.
+ * The first SIGINT or SIGTERM stops them, the last started first, and exits 0; the last line says
+ * whether every step of that worked. A second one, or a stop that takes too long, exits 1.
+ *
+ * A signal during boot exits 0 at once, as long as there is nothing to stop. With the embedded
+ * Postgres there is: the step in hand finishes, since half an initdb helps nobody, and then what was
+ * started is stopped.
  */
 export class Lifecycle {
   readonly #stops: { name: string; stop: Stop }[] = [];
   #signalledAt: number | undefined;
+  #signalledBy = '';
+  #isBooting = true;
+  #isCareful = false;
   #failed = false;
   #wake: () => void = () => {};
   readonly #signal = new Promise<void>((resolve) => {
@@ -39,18 +49,20 @@ export class Lifecycle {
   });
 
   constructor() {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(name, () => this.#onSignal());
+    for (const name of SIGNALS) {
+      // bin/bellwire.js has one of its own for the time until here.
+      process.removeAllListeners(name);
+      process.on(name, () => this.#onSignal(name));
     }
     // Whoever read our output is gone, as in `bellwire db | head -1`: nobody is served any more.
-    process.stdout.on('error', () => this.#requestStop());
+    process.stdout.on('error', () => this.#requestStop('a closed output'));
     process.stderr.on('error', () => {});
     // A mistake in the program must not leave Postgres running behind it.
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         console.error(error);
         this.#failed = true;
-        this.#requestStop();
+        this.#requestStop('a failure');
       });
     }
   }
@@ -58,6 +70,11 @@ export class Lifecycle {
   /** Registers how to stop what was just started. */
   onStop(name: string, stop: Stop): void {
     this.#stops.push({ name, stop });
+  }
+
+  /** From here on a signal during boot finds something that must not be left behind. */
+  beginCareful(): void {
+    this.#isCareful = true;
   }
 
   /** Between two steps of the boot: throws when a signal asked to stop. */
@@ -72,6 +89,7 @@ export class Lifecycle {
     const alive = setInterval(() => {}, ALIVE_MILLISECONDS);
     try {
       await boot();
+      this.#isBooting = false;
       await this.#signal;
     } catch (error) {
       if (!(error instanceof Interrupted)) {
@@ -79,23 +97,36 @@ export class Lifecycle {
         console.error(describeError(error));
       }
     }
-    const clean = await this.#stopAll();
+    const failed = await this.#stopAll();
     clearInterval(alive);
-    return clean && !this.#failed ? code : 1;
+    if (this.#signalledAt !== undefined) console.error(this.#lastLine(failed));
+    return this.#failed ? 1 : code;
   }
 
-  #onSignal(): void {
+  #onSignal(name: NodeJS.Signals): void {
     if (this.#signalledAt === undefined) {
+      if (this.#isBooting && !this.#isCareful && this.#stops.length === 0) {
+        console.error(`stopped on ${name} during boot`);
+        process.exit(0);
+      }
       console.error('\nStopping …');
-      this.#requestStop();
-    } else if (Date.now() - this.#signalledAt > SAME_SIGNAL_MILLISECONDS) {
+      this.#requestStop(name);
+    } else if (name !== 'SIGINT' || Date.now() - this.#signalledAt > SAME_INTERRUPT_MILLISECONDS) {
+      console.error(`${name} again: not waiting any longer`);
       process.exit(1);
     }
   }
 
-  #requestStop(): void {
+  #lastLine(failed: number): string {
+    if (failed === 0) return `stopped cleanly on ${this.#signalledBy}`;
+    const steps = failed === 1 ? '1 failed step' : `${failed} failed steps`;
+    return `stopped on ${this.#signalledBy} with ${steps}`;
+  }
+
+  #requestStop(cause: string): void {
     if (this.#signalledAt !== undefined) return;
     this.#signalledAt = Date.now();
+    this.#signalledBy = cause;
     setTimeout(() => {
       console.error(`Not stopped after ${STOP_LIMIT_MILLISECONDS / 1000} s: giving up.`);
       process.exit(1);
@@ -103,25 +134,29 @@ export class Lifecycle {
     this.#wake();
   }
 
-  async #stopAll(): Promise<boolean> {
-    let clean = true;
+  /** Every part, also after one that failed; how many steps did. */
+  async #stopAll(): Promise<number> {
+    let failed = 0;
     const deadline = Date.now() + STOP_LIMIT_MILLISECONDS - RESERVED_MILLISECONDS;
     for (const [index, { name, stop }] of this.#stops.toReversed().entries()) {
       const isFirstStarted = index === this.#stops.length - 1;
       const patience = Math.max(deadline - Date.now(), LEAST_PATIENCE_MILLISECONDS);
       try {
-        await (isFirstStarted ? stop() : withLimit(stop(), patience));
+        const failures = await (isFirstStarted ? stop() : withLimit(stop(), patience));
+        failed += failures?.length ?? 0;
+        for (const failure of failures ?? [])
+          console.error(`${name} did not stop cleanly: ${failure}`);
       } catch (error) {
-        clean = false;
+        failed += 1;
         console.error(`${name} did not stop cleanly: ${describeError(error)}`);
       }
     }
-    return clean;
+    return failed;
   }
 }
 
 /** Goes on without waiting for something that hangs. */
-function withLimit(work: Promise<void>, milliseconds: number): Promise<void> {
+function withLimit<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('it took too long')), milliseconds);
     work.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -1,7 +1,7 @@
-import { seed } from '../db/seed/seed.ts';
+import type { SeedResult } from '../db/seed/seed.ts';
 import { urlWithoutPassword } from '../db/urls.ts';
 import { prepareDatabase, type ReadyDatabase } from './database.ts';
-import { type MailCatcher, startMailCatcher } from './mail-catcher.ts';
+import type { MailCatcher } from './mail-catcher.ts';
 import { type Overrides, readSettings, serverOptions, workerOptions } from './settings.ts';
 import { Lifecycle } from './signals.ts';
 
@@ -10,24 +10,24 @@ interface StartOptions extends Overrides {
   seed: boolean;
 }
 
-type Seeded = Awaited<ReturnType<typeof seed>>;
-
 /** `bellwire start`: everything in one process. Resolves to the exit code after a signal. */
 export function runStart(options: StartOptions): Promise<number> {
   const lifecycle = new Lifecycle();
   return lifecycle.run(async () => {
     // Before anything is started: a bad variable costs nobody a minute.
-    const settings = readSettings(options);
-    const database = await prepareDatabase(lifecycle, options);
+    const settings = readSettings('server', options);
+    const database = await prepareDatabase(lifecycle, settings, options);
+    const { seed } = await import('../db/seed/seed.ts');
     const seeded = options.seed ? await seed(database.admin) : undefined;
     lifecycle.checkpoint();
 
+    const { startMailCatcher } = await import('./mail-catcher.ts');
     const mail = await startMailCatcher();
     lifecycle.onStop('The mail catcher', () => mail.stop());
     lifecycle.checkpoint();
 
     const { runServer } = await import('../server/main.ts');
-    const server = await runServer(serverOptions(settings, database.server));
+    const server = await runServer(serverOptions(settings, database.server, mail.smtpUrl));
     lifecycle.onStop('The server', () => server.stop());
     lifecycle.checkpoint();
 
@@ -44,7 +44,7 @@ function banner(
   database: ReadyDatabase,
   mail: MailCatcher,
   address: string,
-  seeded: Seeded | undefined,
+  seeded: SeedResult | undefined,
 ): string {
   const web = address.replace(/\/$/, '');
   // The embedded database is this machine's own: its URL is there to be pasted into psql.
@@ -64,7 +64,7 @@ function banner(
   return lines.join('\n');
 }
 
-function signIns(seeded: Seeded): string[] {
+function signIns(seeded: SeedResult): string[] {
   const widest = Math.max(...seeded.users.map((user) => user.email.length));
   return seeded.users.map(
     (user) => `    ${user.email.padEnd(widest)}  ${user.password}  (${user.name})`,

@@ -15,13 +15,21 @@ export interface DatabaseUrls {
   authenticator: string | undefined;
 }
 
+/** What the connection strings are read from: the checked settings, or an environment. */
+interface DatabaseEnvironment {
+  DATABASE_URL?: string;
+  DATABASE_SERVER_URL?: string;
+  DATABASE_WORKER_URL?: string;
+  DATABASE_AUTHENTICATOR_URL?: string;
+}
+
 /**
  * Reads the connection strings from the environment.
  *
  * A role with no URL of its own connects with DATABASE_URL and starts as that role (the libpq
  * option `-c role=…`), so one URL is enough to begin with and no role is ever more than itself.
  */
-export function databaseUrls(environment: NodeJS.ProcessEnv): DatabaseUrls {
+export function databaseUrls(environment: DatabaseEnvironment): DatabaseUrls {
   const admin = environment.DATABASE_URL || undefined;
   const asRole = (role: string) => (admin ? urlWithRole(admin, role) : undefined);
   return {

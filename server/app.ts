@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { Provider } from '../config/providers.ts';
+import type { TrustedProxies } from '../config/trust-proxy.ts';
 import { refuseClient } from './client-error.ts';
+import { logError } from './log-error.ts';
 import { authenticationPlugin } from './plugins/authentication.ts';
 import { databasePlugin } from './plugins/database.ts';
 import { documentationPlugin } from './plugins/documentation.ts';
 import { errorsPlugin, sendNotFound, sendProblem, toProblem } from './plugins/errors.ts';
 import { forwardersPlugin } from './plugins/forwarders.ts';
 import { limitsPlugin } from './plugins/limits.ts';
+import { mailPlugin } from './plugins/mail.ts';
+import { metricsPlugin } from './plugins/metrics.ts';
 import { originsPlugin } from './plugins/origins.ts';
 import { probesPlugin } from './plugins/probes.ts';
+import { stoppingPlugin } from './plugins/stopping.ts';
 import { routes } from './routes/index.ts';
 import { cookieName } from './session-token.ts';
 import { type SocketTimings, socketsPlugin, upgradesPlugin } from './sockets/plugin.ts';
@@ -29,8 +35,18 @@ export interface AppOptions {
   logLevel?: string;
   /** Sign-in attempts from one address in 15 minutes; default 20. */
   signInLimit?: number;
-  /** Addresses or ranges of proxies whose X-Forwarded-For is believed; default the loopback. */
-  trustProxy?: readonly string[];
+  /** The proxies whose X-Forwarded-For is believed; default the loopback. */
+  trustProxy?: TrustedProxies;
+  /** How people may sign in; default by password. */
+  authProviders?: readonly Provider[];
+  /** Where e-mail goes out; without it there is none. */
+  smtpUrl?: string;
+  /** The sender of every e-mail. */
+  mailFrom?: string;
+  /** Statements that take as long or longer are logged; default 500. */
+  slowQueryMs?: number;
+  /** Who may read /metrics; without it nobody. */
+  metricsToken?: string;
   socketTimings?: Partial<SocketTimings>;
 }
 
@@ -41,6 +57,7 @@ const PATH_PARAMETER_CHARACTERS = 300;
 const REQUEST_TIMEOUT_MS = 60_000;
 const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_SIGN_IN_LIMIT = 20;
+const DEFAULT_SLOW_QUERY_MS = 500;
 const LOOPBACK = ['127.0.0.1/32', '::1/128'];
 const GIVEN_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -51,13 +68,17 @@ const GIVEN_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = createInstance(options);
   await app.register(errorsPlugin);
+  await app.register(stoppingPlugin);
   await app.register(databasePlugin, {
     databaseUrl: options.databaseUrl,
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+    slowQueryMs: options.slowQueryMs ?? DEFAULT_SLOW_QUERY_MS,
   });
   await app.register(upgradesPlugin);
   await app.register(forwardersPlugin);
   await app.register(probesPlugin);
+  await app.register(metricsPlugin, { token: options.metricsToken });
+  await app.register(mailPlugin, { smtpUrl: options.smtpUrl });
   await app.register(async (scope) => registerGuarded(scope, options));
   return app;
 }
@@ -66,13 +87,13 @@ function createInstance(options: AppOptions): FastifyInstance {
   const app = fastify({
     logger: {
       level: options.logLevel ?? 'info',
-      serializers: { req: describeRequest },
+      serializers: { req: describeRequest, err: logError },
     },
     // One line per request instead of two, written below.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: MOST_BODY_BYTES,
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARACTERS },
-    trustProxy: [...(options.trustProxy ?? LOOPBACK)],
+    trustProxy: trustedProxies(options.trustProxy ?? LOOPBACK),
     // While stopping, what is under way is still answered; new connections are refused anyway.
     return503OnClosing: false,
     genReqId: ({ headers }) => {
@@ -97,6 +118,12 @@ function createInstance(options: AppOptions): FastifyInstance {
     request.log.info({ req: request, status: reply.statusCode, ms }, 'answered');
   });
   return app;
+}
+
+/** In the form the framework takes; it knows no hop counts. */
+function trustedProxies(proxies: TrustedProxies) {
+  if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies;
+  return typeof proxies === 'boolean' ? proxies : [...proxies];
 }
 
 /** A client that always names JSON may still send nothing, to sign out for example. */

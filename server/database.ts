@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { statementName } from '../operations/statement-name.ts';
 import { isConnectionLost } from './database-problem.ts';
 import type { Identity } from './identity.ts';
 import { camelRow } from './json.ts';
@@ -13,6 +14,9 @@ export interface DatabaseOptions {
   poolSize: number;
   /** Told about a connection that broke while nobody used it. */
   onIdleError: (error: Error) => void;
+  /** Told of every statement that took so long, the wait for a connection included. */
+  slowQueryMs: number;
+  onSlow: (statement: string, ms: number) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -64,8 +68,10 @@ export function connectionConfig(databaseUrl: string): pg.ClientConfig {
 /** The server's connections. Connects at the first statement, not before. */
 export class Database {
   readonly #pool: pg.Pool;
+  readonly #options: DatabaseOptions;
 
   constructor(options: DatabaseOptions) {
+    this.#options = options;
     this.#pool = new pg.Pool({
       ...connectionConfig(options.databaseUrl),
       max: options.poolSize,
@@ -76,6 +82,12 @@ export class Database {
     // next statement fails then, which is all there is to do.
     this.#pool.on('error', options.onIdleError);
     this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  /** How many connections are taken, and how many callers wait for one. */
+  get pool(): { inUse: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { inUse: totalCount - idleCount, waiting: waitingCount };
   }
 
   /** A statement that only reads, as the login role; begun again if its connection was dead. */
@@ -92,7 +104,9 @@ export class Database {
 
   /** One statement as the login role, in a transaction of its own. */
   async write<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-    const result = await this.#pool.query<Record<string, unknown>>(sql, [...parameters]);
+    const result = await this.#timed(sql, () =>
+      this.#pool.query<Record<string, unknown>>(sql, [...parameters]),
+    );
     return result.rows.map((row) => camelRow(row) as Row);
   }
 
@@ -104,6 +118,18 @@ export class Database {
     identity: Identity,
     sql: string,
     parameters: readonly Parameter[] = [],
+  ): Promise<Row[]> {
+    return this.#timed(sql, () => this.#callAs<Row>(identity, sql, parameters));
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #callAs<Row>(
+    identity: Identity,
+    sql: string,
+    parameters: readonly Parameter[],
   ): Promise<Row[]> {
     const client = await this.#begin(identity);
     try {
@@ -117,8 +143,15 @@ export class Database {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#pool.end();
+  async #timed<T>(sql: string, run: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await run();
+    } finally {
+      const ms = Math.round(performance.now() - startedAt);
+      const { slowQueryMs, onSlow } = this.#options;
+      if (ms >= slowQueryMs) onSlow(statementName(sql), ms);
+    }
   }
 
   async #begin(identity: Identity): Promise<pg.PoolClient> {

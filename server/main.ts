@@ -1,35 +1,36 @@
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from './app.ts';
+import type { TrustedProxies } from '../config/trust-proxy.ts';
+import { type Administrator, syncAdministrator } from './administrator.ts';
+import { type AppOptions, buildApp } from './app.ts';
 import { databaseProblem } from './database-problem.ts';
 
-export interface ServerOptions {
-  /** Connects as bellwire_server. */
-  databaseUrl: string;
+export interface ServerOptions extends Omit<AppOptions, 'appUrl'> {
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 3000; 0 takes a free one. */
   port?: number;
   /** The address people use; default http://localhost and the port. */
   appUrl?: string;
-  corsOrigin?: string;
-  isProduction?: boolean;
-  poolSize?: number;
-  logLevel?: string;
-  /** Sign-in attempts from one address in 15 minutes. */
-  signInLimit?: number;
-  trustProxy?: readonly string[];
+  /** Whether `trustProxy` is the operator's own choice, for the line that says so. */
+  isTrustProxyGiven?: boolean;
+  /** The administrator of the environment; without one none is made, and no first workspace. */
+  administrator?: Administrator;
 }
 
 export interface RunningServer {
   /** Where it listens, like http://127.0.0.1:3000. */
   address: string;
-  /** Finishes what is under way, for at most 10 seconds. Safe to call more than once. */
-  stop(): Promise<void>;
+  /**
+   * Finishes what is under way, for at most 8 seconds. Safe to call more than once.
+   * @returns what did not end as it should, a sentence each; everything else is done all the same
+   */
+  stop(): Promise<readonly string[]>;
 }
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 3000;
-const STOP_TIMEOUT_MS = 10_000;
+/** Within the 10 seconds that a process has to end. */
+const STOP_TIMEOUT_MS = 8_000;
 
 /**
  * Starts the server. Listening comes last, so that no request meets a server that is not ready.
@@ -44,17 +45,20 @@ export async function runServer(options: ServerOptions): Promise<RunningServer> 
   });
   try {
     await checkDatabase(app);
+    await decideMail(app);
+    if (options.administrator) await syncAdministrator(app, options.administrator);
     const address = await listen(app, host, port);
-    let stopping: Promise<void> | undefined;
+    app.log.info(describeProxies(options.trustProxy, options.isTrustProxyGiven ?? false));
+    let stopping: Promise<readonly string[]> | undefined;
     return {
       address,
       stop: () => {
-        stopping ??= stop(app);
+        stopping ??= stopServer(app);
         return stopping;
       },
     };
   } catch (error) {
-    await stop(app);
+    await stopServer(app);
     throw error;
   }
 }
@@ -73,6 +77,27 @@ async function checkDatabase(app: FastifyInstance): Promise<void> {
   throw new Error(`The server cannot use its database (DATABASE_SERVER_URL): ${detail}`, { cause });
 }
 
+/** Off is a way to run, and said so; configured and not working is worth a warning. */
+async function decideMail(app: FastifyInstance): Promise<void> {
+  await app.mail.decide();
+  const { isEnabled, isConfigured, reason } = app.mail;
+  if (isEnabled) app.log.info('e-mail is on: the mail server answered');
+  else if (isConfigured) app.log.warn(`e-mail is off: ${reason}`);
+  else app.log.info(`e-mail is off (${reason}): links are shown instead of mailed`);
+}
+
+function describeProxies(proxies: TrustedProxies | undefined, isGiven: boolean): string {
+  const source = isGiven ? 'from TRUST_PROXY' : 'the default';
+  return `trusting proxies (${source}): ${proxyText(proxies)}`;
+}
+
+function proxyText(proxies: TrustedProxies | undefined): string {
+  if (proxies === undefined) return 'this machine';
+  if (proxies === false) return 'none, X-Forwarded-For is ignored';
+  if (proxies === true) return 'every hop';
+  return typeof proxies === 'number' ? `${proxies} hops` : proxies.join(', ');
+}
+
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
     return await app.listen({ host, port });
@@ -88,16 +113,26 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   }
 }
 
-async function stop(app: FastifyInstance): Promise<void> {
+/**
+ * In this order: /readyz refuses, no new connections, sockets are told (1001), requests under way are
+ * answered, then the steps of the plugins, the database last.
+ */
+export async function stopServer(app: FastifyInstance): Promise<readonly string[]> {
   app.readiness.isShuttingDown = true;
+  const failures: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      app.log.error(`stopping took longer than ${STOP_TIMEOUT_MS} ms and was cut short`);
+      failures.push(`requests: cut short after ${STOP_TIMEOUT_MS} ms`);
       app.server.closeAllConnections();
       resolve();
     }, STOP_TIMEOUT_MS);
   });
-  await Promise.race([app.close(), late]);
+  const closed = app.close().then(
+    () => undefined,
+    (error: Error) => void failures.push(`closing: ${error.message}`),
+  );
+  await Promise.race([closed, late]);
   clearTimeout(timer);
+  return [...failures, ...app.stopFailures];
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { statementName } from '../operations/statement-name.ts';
 import { describeError, type Logger } from './logger.ts';
 
 /**
@@ -67,6 +68,12 @@ interface PrunedBatch {
   next: unknown;
 }
 
+interface WebhookBacklog {
+  subscriptionId: number;
+  waiting: number;
+  oldestSeconds: number;
+}
+
 interface Backlog {
   what: string;
   waiting: number;
@@ -130,9 +137,12 @@ function openPool(databaseUrl: string, max: number, logger: Logger): pg.Pool {
 /** The worker's view of the database. */
 export class WorkerDatabase {
   readonly #pool: pg.Pool;
+  readonly #onQuery: (statement: string, ms: number) => void;
 
-  constructor(pool: pg.Pool) {
+  /** `onQuery` is told how long each statement took, the wait for a connection included. */
+  constructor(pool: pg.Pool, onQuery: (statement: string, ms: number) => void = () => {}) {
     this.#pool = pool;
+    this.#onQuery = onQuery;
   }
 
   /** Numbers committed events; 0 also when another worker is at it. */
@@ -238,6 +248,20 @@ export class WorkerDatabase {
     );
   }
 
+  /** What waits per receiver, of at most so many: those that wait longest. */
+  async webhookBacklog(maxCount: number): Promise<WebhookBacklog[]> {
+    return this.#rows<WebhookBacklog>(
+      `select subscription_id as "subscriptionId", waiting, oldest_seconds as "oldestSeconds"
+         from bellwire.webhook_backlog($1)`,
+      [maxCount],
+    );
+  }
+
+  /** Whether the database is one that this version can work on. */
+  async isMigrated(): Promise<boolean> {
+    return this.#value('select is_migrated as value from bellwire.readiness()', []);
+  }
+
   async #value<T>(text: string, values: unknown[]): Promise<T> {
     const [row] = await this.#rows<{ value: T }>(text, values);
     if (!row) throw new Error('The database answered with no row.');
@@ -245,13 +269,14 @@ export class WorkerDatabase {
   }
 
   async #rows<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
-    const result = await this.#pool.query<Row>({ name: statementName(text), text, values });
-    return result.rows;
+    const name = statementName(text);
+    const startedAt = performance.now();
+    try {
+      // Prepared once per connection under the name of the function that is called.
+      const prepared = { name: `worker_${name.replace('.', '_')}`, text, values };
+      return (await this.#pool.query<Row>(prepared)).rows;
+    } finally {
+      this.#onQuery(name, Math.round(performance.now() - startedAt));
+    }
   }
-}
-
-/** Prepared once per connection under the name of the function that is called. */
-function statementName(text: string): string {
-  const called = /bellwire\.(\w+)\(/.exec(text)?.[1] ?? 'unknown';
-  return `worker_${called}`;
 }

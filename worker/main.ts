@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Task, TaskList } from 'graphile-worker';
 import type pg from 'pg';
+import { Readiness } from '../operations/readiness.ts';
 import { parseAllowList } from '../outgoing/allow-list.ts';
 import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
 import { DEFAULT_PORTS, parsePorts } from '../outgoing/ports.ts';
@@ -9,6 +11,8 @@ import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
 import { parseSmtpUrl } from './email/smtp.ts';
 import { describeError, type Logger, lineLogger } from './logger.ts';
+import { type WebhookAttempt, WorkerMetrics } from './metrics.ts';
+import { ProbeListener, type ProbeOptions } from './probes.ts';
 import { Queue } from './queue.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
@@ -33,6 +37,12 @@ export interface WorkerOptions {
   webhookPorts?: readonly string[];
   /** `X-<prefix>-Signature-256` and its siblings. */
   webhookHeaderPrefix?: string;
+  /** Told of each attempt to send a webhook whose outcome is written down. */
+  onWebhookAttempt?: (attempt: WebhookAttempt) => void;
+  /** Where to answer probes; without it the worker listens nowhere. */
+  probes?: ProbeOptions;
+  /** Statements that take as long or longer are logged; default 500. */
+  slowQueryMs?: number;
   /** How often to look without having been woken. */
   pollSeconds?: number;
   logger?: Logger;
@@ -42,8 +52,13 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Finishes what is in flight within ten seconds, closes everything. May be called twice. */
-  stop(): Promise<void>;
+  /** Where it answers probes, like http://127.0.0.1:9464; undefined: nowhere. */
+  address: string | undefined;
+  /**
+   * Finishes what is in flight within six seconds, closes everything. May be called twice.
+   * @returns what did not end as it should, a sentence each; everything else is done all the same
+   */
+  stop(): Promise<readonly string[]>;
 }
 
 const DEFAULT_POLL_SECONDS = 5;
@@ -54,7 +69,9 @@ const FAN_OUT_CHUNKS = 10;
 const EMAIL_ROUNDS_PER_RUN = 10;
 /** Above the number of subscriptions an installation usually has, so that hanging ones take no place from others. */
 const MAX_SENDS_IN_FLIGHT = 64;
-const STOP_TIMEOUT_MS = 10_000;
+const DEFAULT_SLOW_QUERY_MS = 500;
+/** With the graces that follow, within the ten seconds that a process has to end. */
+const STOP_TIMEOUT_MS = 6_000;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
 const IDLE_LOOK_MS = 10;
@@ -72,7 +89,7 @@ const TASK_FOR_CHANNEL: Record<string, TaskName> = {
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const worker = new Worker(options);
   await worker.start();
-  return { stop: () => worker.stop() };
+  return { address: worker.address, stop: () => worker.stop() };
 }
 
 class Worker {
@@ -87,8 +104,13 @@ class Worker {
   readonly #listener: WakeListener;
   /** Tasks a job is being added for, and whether it was asked for again meanwhile. */
   readonly #beingAdded = new Map<TaskName, boolean>();
+  readonly #readiness: Readiness;
+  readonly #metrics: WorkerMetrics;
+  readonly #probes: ProbeListener | undefined;
+  /** Where it answers probes, once it is started. */
+  address: string | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
-  #stopped: Promise<void> | undefined;
+  #stopped: Promise<readonly string[]> | undefined;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -102,7 +124,13 @@ class Worker {
     const smtp = options.smtpUrl ? parseSmtpUrl(options.smtpUrl) : undefined;
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
-    const database = new WorkerDatabase(this.#drainPool);
+    const slowQueryMs = options.slowQueryMs ?? DEFAULT_SLOW_QUERY_MS;
+    const database = new WorkerDatabase(this.#drainPool, (statement, ms) => {
+      if (ms >= slowQueryMs) this.#logger.warn({ statement, ms }, 'slow query');
+    });
+    this.#metrics = new WorkerMetrics(database);
+    this.#readiness = new Readiness(() => database.isMigrated());
+    this.#probes = this.#makeProbes();
     this.#sender = new Sender(options.sendTimeoutMs ?? SEND_TIMEOUT_MS);
     this.#emailSender =
       smtp &&
@@ -112,11 +140,12 @@ class Worker {
         from: options.mailFrom ?? DEFAULT_MAIL_FROM,
         appUrl: options.appUrl,
         logger: this.#logger,
+        onResult: (result) => this.#metrics.email(result),
       });
     this.#work = this.#makeWork(database, guard);
     this.#queue = new Queue({
       pool: this.#queuePool,
-      tasks: taskList(this.#work),
+      tasks: this.#counted(taskList(this.#work)),
       logger: this.#logger,
     });
     this.#listener = new WakeListener({
@@ -130,6 +159,7 @@ class Worker {
   async start(): Promise<void> {
     try {
       await this.#queue.start();
+      this.address = await this.#probes?.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -142,9 +172,33 @@ class Worker {
     this.#logger.info({ emails: Boolean(this.#work.emails) }, 'worker started');
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<readonly string[]> {
     this.#stopped ??= this.#shutDown();
     return this.#stopped;
+  }
+
+  #makeProbes(): ProbeListener | undefined {
+    const { probes } = this.#options;
+    if (probes === undefined) return undefined;
+    if (probes.metricsToken !== undefined) this.#metrics.collectProcess();
+    const [readiness, metrics, logger] = [this.#readiness, this.#metrics, this.#logger];
+    return new ProbeListener(probes, { readiness, metrics, logger });
+  }
+
+  /** The tasks of the queue, which logs what they throw and runs them again by itself. */
+  #counted(tasks: Record<TaskName, Task>): TaskList {
+    const counted = Object.entries(tasks).map(([name, task]): [string, Task] => [
+      name,
+      async (payload, helpers) => {
+        try {
+          return await task(payload, helpers);
+        } catch (error) {
+          this.#metrics.failure(name as TaskName);
+          throw error;
+        }
+      },
+    ]);
+    return Object.fromEntries(counted);
   }
 
   #makeWork(database: WorkerDatabase, guard: GuardOptions): Work {
@@ -159,6 +213,7 @@ class Worker {
       sequencer: new Drain({
         step: async () => {
           const numbered = await database.sequenceWebhooks(SEQUENCE_BATCH);
+          this.#metrics.numbered(numbered);
           // Also after a zero: another worker may be numbering, and this one can help it send.
           startPump();
           return numbered > 0;
@@ -171,7 +226,13 @@ class Worker {
           maxSteps: EMAIL_ROUNDS_PER_RUN,
           onUnfinished: () => void enqueue('emails-drain'),
         }),
-      fanOut: new Drain({ step: async () => (await database.drainFanOut(FAN_OUT_CHUNKS)) > 0 }),
+      fanOut: new Drain({
+        step: async () => {
+          const chunks = await database.drainFanOut(FAN_OUT_CHUNKS);
+          this.#metrics.fanOut(chunks);
+          return chunks > 0;
+        },
+      }),
       enqueue,
       cleanUpQueue: () => this.#queue.cleanUp(),
       isStopping: () => this.#stopped !== undefined,
@@ -186,6 +247,10 @@ class Worker {
       sender: this.#sender,
       headerPrefix: checkHeaderPrefix(this.#options.webhookHeaderPrefix ?? DEFAULT_HEADER_PREFIX),
       logger: this.#logger,
+      onWebhookAttempt: (attempt: WebhookAttempt) => {
+        this.#metrics.webhookAttempt(attempt);
+        this.#options.onWebhookAttempt?.(attempt);
+      },
     };
     return new Pump({
       maxInFlight: MAX_SENDS_IN_FLIGHT,
@@ -267,12 +332,20 @@ class Worker {
 
   #reportFailure(task: TaskName, error: unknown): void {
     if (this.#work.isStopping()) return;
+    this.#metrics.failure(task);
     this.#logger.warn({ task, error: describeError(error) }, 'a drain failed; it is tried again');
   }
 
-  async #shutDown(): Promise<void> {
+  /** Every step runs, whatever became of those before it. */
+  async #shutDown(): Promise<readonly string[]> {
+    this.#readiness.isShuttingDown = true;
     clearTimeout(this.#pollTimer);
     const { sequencer, pump, emails, fanOut } = this.#work;
+    const failures: string[] = [];
+    const step = async (name: string, work: Promise<unknown>, milliseconds = STOP_GRACE_MS) => {
+      const problem = await settledWithin(work, milliseconds);
+      if (problem !== undefined) failures.push(`${name}: ${problem}`);
+    };
     const drained = Promise.all([
       this.#listener.stop(),
       sequencer.stop(),
@@ -280,18 +353,21 @@ class Worker {
       pump.stop(),
       emails?.stop(),
     ]);
-    await settledWithin(drained, STOP_TIMEOUT_MS);
+    await step('what was under way', drained, STOP_TIMEOUT_MS);
     this.#sender.close();
     this.#emailSender?.close();
     // Always before its pool ends, whatever hangs: the queue does not survive a pool that is gone.
-    await settledWithin(this.#queue.stop(), STOP_GRACE_MS);
+    await step('the job queue', this.#queue.stop());
     await settledWithin(drained, STOP_GRACE_MS);
     // Now and then the runner says that it has stopped while a job is still being written off. That
     // job would wait in vain for a connection, and its failure would end the whole process.
     await settledWithin(untilIdle(this.#queuePool), STOP_GRACE_MS);
-    const ended = Promise.allSettled([this.#drainPool.end(), this.#queuePool.end()]);
-    await settledWithin(ended, STOP_GRACE_MS);
-    this.#logger.info({}, 'worker stopped');
+    const ended = Promise.all([this.#drainPool.end(), this.#queuePool.end()]);
+    await step('the database connections', ended);
+    // Last, so that a probe is told until the end that this is a stop.
+    if (this.#probes) await step('the probes', this.#probes.stop());
+    this.#logger.info({ failures }, 'worker stopped');
+    return failures;
   }
 }
 
@@ -303,10 +379,18 @@ async function untilIdle(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Waits, but not for ever; a timer of its own would keep the process alive. */
-async function settledWithin(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+/** Waits, but not for ever; what went wrong, if anything. A timer of its own would keep the process alive. */
+async function settledWithin(
+  promise: Promise<unknown>,
+  milliseconds: number,
+): Promise<string | undefined> {
   const timer = new AbortController();
-  const timeout = delay(milliseconds, undefined, { signal: timer.signal }).catch(() => {});
-  await Promise.race([promise.catch(() => {}), timeout]);
+  const late = delay(milliseconds, 'it took too long', { signal: timer.signal }).catch(() => '');
+  const settled = promise.then(
+    () => undefined,
+    (error: unknown) => describeError(error),
+  );
+  const problem = await Promise.race([settled, late]);
   timer.abort();
+  return problem;
 }

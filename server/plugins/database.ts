@@ -4,6 +4,7 @@ import type { Parameter } from '../database.ts';
 import { Database } from '../database.ts';
 import { ANONYMOUS } from '../identity.ts';
 import { notFound } from '../problem.ts';
+import { currentRequest, followRequests } from '../request-scope.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,6 +21,7 @@ declare module 'fastify' {
 interface Options {
   databaseUrl: string;
   poolSize: number;
+  slowQueryMs: number;
 }
 
 /** The pool, and `request.rows` / `request.row`, the only way a route reaches SQL. */
@@ -28,8 +30,14 @@ export const databasePlugin = fp(
     const database = new Database({
       ...options,
       onIdleError: (error) => app.log.warn({ err: error }, 'lost a database connection'),
+      onSlow: (statement, ms) => {
+        const request = currentRequest();
+        const route = request?.routeOptions.url;
+        (request?.log ?? app.log).warn({ statement, route, ms }, 'slow query');
+      },
     });
     app.decorate('database', database);
+    followRequests(app);
 
     app.decorateRequest('rows', function rows<
       Row,
@@ -49,7 +57,7 @@ export const databasePlugin = fp(
       return first;
     });
 
-    app.addHook('onClose', () => database.close());
+    app.onStop('the database connections', () => database.close());
   },
-  { name: 'bellwire-database', fastify: '5.x' },
+  { name: 'bellwire-database', fastify: '5.x', dependencies: ['bellwire-stopping'] },
 );

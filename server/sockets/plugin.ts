@@ -70,7 +70,10 @@ export const socketsPlugin = fp(
       databaseUrl: options.databaseUrl,
       log: app.log,
       listeners: () => hub.userIds(),
-      onLook: (look) => hub.deliver(look),
+      onLook: (look) => {
+        hub.deliver(look);
+        app.metrics.pushes(look);
+      },
     });
     app.decorate('pushTail', tail);
     app.route({
@@ -106,7 +109,7 @@ export const socketsPlugin = fp(
     app.addHook('onListen', async () => tail.start());
     // Before the server waits for its requests: a stream is one that does not end by itself.
     app.addHook('preClose', async () => hub.stop());
-    app.addHook('onClose', async () => {
+    app.onStop('the push tail', async () => {
       for (const timer of timers) clearInterval(timer);
       await tail.stop();
     });
@@ -114,7 +117,7 @@ export const socketsPlugin = fp(
   {
     name: 'bellwire-sockets',
     fastify: '5.x',
-    dependencies: ['bellwire-database', 'bellwire-upgrades'],
+    dependencies: ['bellwire-database', 'bellwire-upgrades', 'bellwire-metrics'],
   },
 );
 

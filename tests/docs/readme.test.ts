@@ -1,9 +1,8 @@
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { CONTRACT } from '../../config/contract.ts';
 import { seed } from '../../db/seed/seed.ts';
 import { createDatabase } from '../support/database.ts';
-import { blocks, readPage, section, tableRows } from './markdown.ts';
+import { blocks, readPage, section } from './markdown.ts';
 
 const README = readPage('README.md');
 
@@ -81,18 +80,6 @@ function texts(row: unknown[]): string[] {
   return row.map((value) => String(value ?? ''));
 }
 
-t.test('the table of variables is the contract', async (t) => {
-  const rows = tableRows(section(README, 'Configuration'));
-  t.strictSame(
-    rows,
-    CONTRACT.map((variable) => [
-      `\`${variable.name}\``,
-      variable.default === null ? '' : `\`${variable.default}\``,
-      variable.why,
-    ]),
-  );
-});
-
 const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
@@ -101,6 +88,7 @@ const PAGES = [
   'tests/README.md',
   'docs/dba.md',
   'docs/errors.md',
+  'docs/operations.md',
   'docs/webhooks.md',
   'docs/schema.md',
 ];

@@ -1,4 +1,4 @@
-import type { ClaimedEmail, WorkerDatabase } from '../database.ts';
+import type { ClaimedEmail, EmailResult, WorkerDatabase } from '../database.ts';
 import { describeError, type Logger } from '../logger.ts';
 import { composeEmail, type MessageOptions } from './message.ts';
 import { SmtpSession, type SmtpSettings } from './smtp.ts';
@@ -10,6 +10,8 @@ interface EmailOptions extends MessageOptions {
   database: WorkerDatabase;
   smtp: SmtpSettings;
   logger: Logger;
+  /** Told what came of each attempt. */
+  onResult?: (result: EmailResult) => void;
 }
 
 /** Sends what the outbox holds, ten at a time over three conversations with the mail server. */
@@ -57,6 +59,7 @@ export class EmailSender {
     const about = { email: email.id, attempt: email.attempt };
     try {
       const { result, error, code } = await session.send(composeEmail(email, this.#options));
+      this.#options.onResult?.(result);
       const state = await database.finishEmail(email.id, email.attempt, result, error);
       logger[result === 'sent' ? 'debug' : 'info'](
         { ...about, result, code, state },

@@ -73,6 +73,19 @@ export function parseSmtpUrl(text: string): SmtpSettings {
   };
 }
 
+/**
+ * Connects and signs in, and hangs up.
+ * @throws what the connection says, within 10 seconds for a host that does not answer
+ */
+export async function verifySmtp(settings: SmtpSettings): Promise<void> {
+  const connection = new OpenConnection(settings);
+  try {
+    await connection.ready;
+  } finally {
+    connection.close();
+  }
+}
+
 export class SmtpSession {
   readonly #settings: SmtpSettings;
   #connection: OpenConnection | undefined;

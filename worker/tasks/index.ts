@@ -1,4 +1,4 @@
-import type { TaskList } from 'graphile-worker';
+import type { Task } from 'graphile-worker';
 import type { TaskName, Work } from '../work.ts';
 import { backlogSweep } from './backlog-sweep.ts';
 import { emailsDrain } from './emails-drain.ts';
@@ -8,7 +8,7 @@ import { webhooksPump } from './webhooks-pump.ts';
 import { webhooksSequence } from './webhooks-sequence.ts';
 
 /** Every task under its name in the queue. */
-export function taskList(work: Work): TaskList {
+export function taskList(work: Work): Record<TaskName, Task> {
   return {
     'webhooks-sequence': webhooksSequence(work),
     'webhooks-pump': webhooksPump(work),
@@ -16,5 +16,5 @@ export function taskList(work: Work): TaskList {
     'fan-out-drain': fanOutDrain(work),
     'rows-prune': rowsPrune(work),
     'backlog-sweep': backlogSweep(work),
-  } satisfies Record<TaskName, unknown>;
+  };
 }

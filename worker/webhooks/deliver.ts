@@ -1,6 +1,7 @@
 import type { Verdict } from '../../outgoing/guard.ts';
 import type { ClaimedWebhook, WebhookResult, WorkerDatabase } from '../database.ts';
 import { describeError, type Logger } from '../logger.ts';
+import type { WebhookAttempt } from '../metrics.ts';
 import type { Sender } from './send.ts';
 import { shorten } from './send.ts';
 import { deliveryHeaders } from './signature.ts';
@@ -12,6 +13,8 @@ interface DeliverOptions {
   sender: Sender;
   headerPrefix: string;
   logger: Logger;
+  /** Told of each attempt whose outcome is written down. */
+  onWebhookAttempt?: (attempt: WebhookAttempt) => void;
 }
 
 interface Result {
@@ -41,6 +44,8 @@ export async function deliver(claimed: ClaimedWebhook, options: DeliverOptions):
     if (options.sender.isClosed) return;
     const durationMs = Math.round(performance.now() - startedAt);
     const outcome = await database.finishWebhook({ deliveryId, lease, durationMs, ...result });
+    const { subscriptionId } = claimed;
+    options.onWebhookAttempt?.({ outcome, seconds: durationMs / 1_000, subscriptionId });
     const level = outcome === 'delivered' ? 'debug' : 'info';
     logger[level]({ ...about, ...result, durationMs, outcome }, 'webhook attempt');
   } catch (error) {

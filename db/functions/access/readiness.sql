@@ -1,5 +1,5 @@
--- Is this database one that the server can serve? Cheap, for /readyz.
--- Called by: bellwire_server.
+-- Is this database one that this version can work on? Cheap, for /readyz.
+-- Called by: bellwire_server, bellwire_worker.
 -- Errors: none.
 create or replace function bellwire.readiness()
 returns table (is_migrated boolean)
@@ -14,4 +14,4 @@ $$;
 comment on function bellwire.readiness() is 'True once the migrations have been applied.';
 
 revoke all on function bellwire.readiness() from public;
-grant execute on function bellwire.readiness() to bellwire_server;
+grant execute on function bellwire.readiness() to bellwire_server, bellwire_worker;
