@@ -31,6 +31,8 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 3000;
 /** Within the 10 seconds that a process has to end. */
 const STOP_TIMEOUT_MS = 8_000;
+/** For what follows when requests were cut short. */
+const STOP_GRACE_MS = 1_000;
 
 /**
  * Starts the server. Listening comes last, so that no request meets a server that is not ready.
@@ -120,19 +122,24 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 export async function stopServer(app: FastifyInstance): Promise<readonly string[]> {
   app.readiness.isShuttingDown = true;
   const failures: string[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      failures.push(`requests: cut short after ${STOP_TIMEOUT_MS} ms`);
-      app.server.closeAllConnections();
-      resolve();
-    }, STOP_TIMEOUT_MS);
-  });
   const closed = app.close().then(
-    () => undefined,
-    (error: Error) => void failures.push(`closing: ${error.message}`),
+    () => true,
+    (error: Error) => Boolean(failures.push(`closing: ${error.message}`)),
   );
-  await Promise.race([closed, late]);
-  clearTimeout(timer);
+  if (!(await isDoneWithin(STOP_TIMEOUT_MS, closed))) {
+    failures.push(`requests: cut short after ${STOP_TIMEOUT_MS} ms`);
+    app.server.closeAllConnections();
+    if (!(await isDoneWithin(STOP_GRACE_MS, closed))) failures.push('closing: it took too long');
+  }
   return [...failures, ...app.stopFailures];
+}
+
+async function isDoneWithin(ms: number, done: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const isDone = await Promise.race([done, late]);
+  clearTimeout(timer);
+  return isDone;
 }

@@ -84,7 +84,7 @@ const TASK_FOR_CHANNEL: Record<string, TaskName> = {
 
 /**
  * Starts a worker in this process. Any number may run on one database: what must be shared is in
- * its rows. Rejects when the database cannot be reached or a setting cannot be read.
+ * its rows. Rejects when the database cannot be used or a setting cannot be read.
  */
 export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
   const worker = new Worker(options);
@@ -97,6 +97,7 @@ class Worker {
   readonly #logger: Logger;
   readonly #drainPool;
   readonly #queuePool;
+  readonly #database: WorkerDatabase;
   readonly #sender: Sender;
   readonly #emailSender: EmailSender | undefined;
   readonly #work: Work;
@@ -125,9 +126,10 @@ class Worker {
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
     const slowQueryMs = options.slowQueryMs ?? DEFAULT_SLOW_QUERY_MS;
-    const database = new WorkerDatabase(this.#drainPool, (statement, ms) => {
+    this.#database = new WorkerDatabase(this.#drainPool, (statement, ms) => {
       if (ms >= slowQueryMs) this.#logger.warn({ statement, ms }, 'slow query');
     });
+    const database = this.#database;
     this.#metrics = new WorkerMetrics(database);
     this.#readiness = new Readiness(() => database.isMigrated());
     this.#probes = this.#makeProbes();
@@ -158,6 +160,7 @@ class Worker {
 
   async start(): Promise<void> {
     try {
+      await this.#checkDatabase();
       await this.#queue.start();
       this.address = await this.#probes?.start();
     } catch (error) {
@@ -170,6 +173,18 @@ class Worker {
     this.#listener.start();
     this.#schedulePoll();
     this.#logger.info({ emails: Boolean(this.#work.emails) }, 'worker started');
+  }
+
+  async #checkDatabase(): Promise<void> {
+    const reason = await this.#readiness.reason();
+    if (reason === 'migrations') {
+      throw new Error(
+        'The database is not migrated to this version: run "bellwire migrate" first.',
+      );
+    }
+    if (reason === undefined) return;
+    const detail = await this.#database.isMigrated().then(() => 'it did not answer', describeError);
+    throw new Error(`The worker cannot use its database (DATABASE_WORKER_URL): ${detail}`);
   }
 
   stop(): Promise<readonly string[]> {

@@ -1,10 +1,12 @@
 -- Is this database one that this version can work on? Cheap, for /readyz.
+-- As its owner, who gets into every schema: a worker does not.
 -- Called by: bellwire_server, bellwire_worker.
 -- Errors: none.
 create or replace function bellwire.readiness()
 returns table (is_migrated boolean)
 language sql
 stable
+security definer
 set search_path = ''
 as $$
   select pg_catalog.to_regclass('bellwire.notifications') is not null

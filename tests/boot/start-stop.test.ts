@@ -1,0 +1,309 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect as connectTcp, createServer, type Socket as TcpSocket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { buildApp } from '../../server/app.ts';
+import { stopServer } from '../../server/main.ts';
+import { Client } from '../server/support/client.ts';
+import { connect } from '../server/support/socket.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  deliveriesOf,
+  renameArchive,
+  setStage,
+  startMailServer,
+  startReceiver,
+  subscribe,
+  until,
+} from '../worker/support.ts';
+import { runProcess, startProcess } from './process.ts';
+
+const ADMIN = {
+  ADMIN_USERNAME: 'Root',
+  ADMIN_PASSWORD: 'correct horse',
+  ADMIN_EMAIL: 'root@example.org',
+};
+const CREDENTIALS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
+const TOKEN = 'a token of sixteen and more'.replaceAll(' ', '-');
+
+/** The messages of the log, in order. */
+function messages(output: string): string[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { msg?: string; message?: string })
+    .map(({ msg, message }) => msg ?? message ?? '');
+}
+
+/** Until it is released, whoever reads the people waits. */
+async function holdUsers(database: TestDatabase): Promise<() => Promise<void>> {
+  const client = await database.admin.connect();
+  await client.query('begin');
+  await client.query('lock table bellwire.users in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+    client.release();
+  };
+}
+
+async function untilSomebodyWaits(database: TestDatabase): Promise<void> {
+  await until('a request waits for the lock', async () => {
+    const { rows } = await database.admin.query(
+      `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'
+          and application_name = 'bellwire-server'`,
+    );
+    return rows.length > 0;
+  });
+}
+
+/** Requests of one connection, written as they are, and everything that comes back. */
+function converse(address: string): { socket: TcpSocket; heard: () => string } {
+  const { hostname, port } = new URL(address);
+  const socket = connectTcp(Number(port), hostname);
+  let heard = '';
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => {
+    heard += chunk;
+  });
+  return { socket, heard: () => heard };
+}
+
+const get = (path: string, token = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: bell\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+t.test('a first start, and a stop with work under way', async (t) => {
+  const database = await createDatabase(t);
+  const server = startProcess(t, ['server'], {
+    DATABASE_SERVER_URL: database.serverUrl,
+    PORT: '0',
+    ...ADMIN,
+  });
+  const address = await server.address();
+  await server.says(/trusting proxies/);
+
+  t.match(
+    messages(server.stdout),
+    [
+      /^e-mail is off \(SMTP_URL is not set\)/,
+      /^admin sync: created \(user \d+\)$/,
+      /^first run: made a workspace/,
+      /^Server listening/,
+      /^trusting proxies \(the default\): 127\.0\.0\.1\/32, ::1\/128$/,
+    ],
+    'in this order, and it listens last',
+  );
+  t.notMatch(server.output, /correct horse/);
+  const login = await new Client(address).post('/api/login', CREDENTIALS);
+  t.match(login.body, { success: true, user: { name: 'Root', isAdmin: true } });
+  const token = login.pick<string>('token');
+  const workspaces = await new Client(address, token).get('/api/workspaces');
+  t.match(workspaces.body, { items: [{ name: 'My workspace', role: 'owner' }] });
+  t.equal((await new Client(address).get('/readyz')).status, 200);
+
+  const { socket } = await connect(address, token);
+  const conversation = converse(address);
+  const release = await holdUsers(database);
+  conversation.socket.write(get('/api/me', token));
+  await untilSomebodyWaits(database);
+  server.kill('SIGTERM');
+  await server.says(/Stopping/);
+  t.match(await socket.closed, { code: 1001, reason: 'Server shutting down' });
+  conversation.socket.write(get('/readyz'));
+  await until('no new connections', () =>
+    fetch(`${address}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await release();
+  t.match(await server.exit, { code: 0, signal: null });
+  t.match(
+    conversation.heard(),
+    /^HTTP\/1\.1 200 [\s\S]*"unreadCount"[\s\S]*HTTP\/1\.1 503 [\s\S]*"reason":"shutting_down"/,
+    'what was under way is answered, and a probe is told',
+  );
+  t.match(server.stderr, /\nstopped cleanly on SIGTERM\n$/);
+  t.notMatch(server.output, token);
+});
+
+t.test('a start that has little, and goes on', async (t) => {
+  const database = await createDatabase(t);
+  const { memberIds } = await setStage(database, 1);
+  const { rows } = await database.admin.query('select email from bellwire.users where id = $1', [
+    memberIds[0],
+  ]);
+  const mail = await startMailServer(t);
+  const server = startProcess(t, ['server'], {
+    DATABASE_SERVER_URL: database.serverUrl,
+    PORT: '0',
+    TRUST_PROXY: 'false',
+    METRICS_TOKEN: TOKEN,
+    SMTP_URL: mail.url,
+    ...ADMIN,
+    ADMIN_EMAIL: rows[0].email,
+  });
+  const address = await server.address();
+  await server.says(/trusting proxies/);
+  t.match(messages(server.stdout), [
+    'e-mail is on: the mail server answered',
+    /^admin sync: refused: ADMIN_EMAIL is the address of user \d+, who is no active administrator$/,
+    /^Server listening/,
+    'trusting proxies (from TRUST_PROXY): none, X-Forwarded-For is ignored',
+  ]);
+
+  t.test('/metrics is for who has the token', async (t) => {
+    const client = new Client(address);
+    const read = (authorization?: string) =>
+      client.get('/metrics', { headers: authorization ? { authorization } : {} });
+    for (const given of [undefined, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, 'Bearer ']) {
+      const refused = await read(given);
+      t.equal(refused.status, 401, String(given));
+      t.equal(refused.headers.get('www-authenticate'), 'Bearer');
+      t.notMatch(refused.text, /bellwire_/);
+    }
+    const page = await read(`Bearer ${TOKEN}`);
+    t.equal(page.status, 200);
+    t.match(page.headers.get('content-type'), /^text\/plain; version=/);
+    t.match(page.text, /^nodejs_eventloop_lag_seconds /m);
+  });
+
+  t.test('a taken port is named', async (t) => {
+    const { port } = new URL(address);
+    const second = await runProcess(t, ['server'], {
+      DATABASE_SERVER_URL: database.serverUrl,
+      PORT: port,
+    });
+    t.match(second, { code: 1, stderr: new RegExp(`^Cannot listen on port ${port} of .*PORT`) });
+  });
+
+  t.test('a second signal does not wait', async (t) => {
+    const conversation = converse(address);
+    const release = await holdUsers(database);
+    conversation.socket.write(get('/api/me', 'A'.repeat(64)));
+    await untilSomebodyWaits(database);
+    server.kill('SIGTERM');
+    await server.says(/Stopping/);
+    const askedAt = Date.now();
+    t.match(await server.end('SIGTERM'), { code: 1 });
+    t.ok(Date.now() - askedAt < 2_000);
+    await release();
+  });
+});
+
+t.test('a blip of the database at the start, and a stop that is cut short', async (t) => {
+  const database = await createDatabase(t);
+  await database.admin.query('drop function identity.sync_admin(text, text, text)');
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+  const port = (closed.address() as { port: number }).port;
+  await new Promise((resolve) => closed.close(resolve));
+
+  const [server, worker] = [
+    startProcess(t, ['server'], {
+      DATABASE_SERVER_URL: database.serverUrl,
+      PORT: '0',
+      SMTP_URL: `smtp://me:secret-word@127.0.0.1:${port}`,
+      TRUST_PROXY: '10.1.2.3, loopback',
+      ...ADMIN,
+    }),
+    startProcess(t, ['worker'], {
+      DATABASE_WORKER_URL: database.workerUrl,
+      WEBHOOK_ALLOW: '127.0.0.0/8',
+      WORKER_PORT: '0',
+    }),
+  ];
+  const address = await server.address();
+  const probes = await worker.address();
+  await server.says(/trusting proxies/);
+  t.match(messages(server.stdout), [
+    /^e-mail is off: the mail server of SMTP_URL cannot be used \(E[A-Z]+\)$/,
+    'admin sync: failed; the next start tries again',
+    /^Server listening/,
+    'trusting proxies (from TRUST_PROXY): 10.1.2.3, loopback',
+  ]);
+  t.notMatch(server.output, /secret-word/);
+
+  t.test('probes of a worker, and no metrics without a token', async (t) => {
+    const client = new Client(probes);
+    t.match(await client.get('/healthz'), { status: 200, body: { ok: true } });
+    t.match(await client.get('/readyz'), { status: 200, body: { ready: true } });
+    for (const each of [client, new Client(address)]) {
+      t.equal((await each.get('/metrics', { headers: { authorization: 'Bearer x' } })).status, 404);
+    }
+    t.equal((await client.get('/other')).status, 404);
+    t.equal((await client.post('/healthz')).status, 405);
+  });
+
+  t.test('steps that fail are counted, and the rest is done', async (t) => {
+    const stage = await setStage(database, 1);
+    const receiver = await startReceiver(t, () => {});
+    const { id } = await subscribe(database, receiver.url);
+    await renameArchive(database, stage, 'First');
+    await until('it is being sent', () => receiver.received.length === 1);
+    const release = await holdUsers(database);
+    converse(address).socket.write(get('/api/me', 'A'.repeat(64)));
+    await untilSomebodyWaits(database);
+
+    worker.kill('SIGTERM');
+    server.kill('SIGTERM');
+    await worker.says(/Stopping/);
+    t.match(await new Client(probes).get('/readyz'), {
+      status: 503,
+      body: { ready: false, reason: 'shutting_down' },
+    });
+    const [servers, workers] = await Promise.all([server.exit, worker.exit]);
+    await release();
+    t.match(servers, { code: 0, signal: null });
+    t.match(server.stderr, /requests: cut short[\s\S]*\nstopped on SIGTERM with 2 failed steps\n$/);
+    t.match(workers, { code: 0, signal: null });
+    t.match(
+      worker.stderr,
+      /what was under way: it took too long\nstopped on SIGTERM with 1 failed step\n$/,
+    );
+    t.match((await deliveriesOf(database, id))[0], { state: 'pending' }, 'somebody else sends it');
+  });
+});
+
+t.test('every step runs, whatever an earlier one threw', async (t) => {
+  const app = await buildApp({
+    databaseUrl: 'postgres://nobody@127.0.0.1:1/x',
+    appUrl: 'http://localhost:3000',
+    logLevel: 'silent',
+  });
+  const steps: string[] = [];
+  const step = (name: string, isBad: boolean) => () => {
+    steps.push(name);
+    if (isBad) throw new Error('boom');
+  };
+  app.onStop('first', step('first', false));
+  app.onStop('second', step('second', true));
+  app.onStop('third', step('third', true));
+  app.onStop('fourth', step('fourth', false));
+  t.strictSame(await stopServer(app), ['third: boom', 'second: boom']);
+  t.strictSame(steps, ['fourth', 'third', 'second', 'first'], 'the last registered first');
+  await t.rejects(
+    app.database.read('select 1'),
+    /after calling end/,
+    'the database is closed, too',
+  );
+});
+
+t.test('with the embedded database a signal waits until Postgres can be stopped', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bellwire-start-'));
+  await chmod(folder, 0o711);
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const data = path.join(folder, 'data');
+  const start = startProcess(t, ['start', '--data', data]);
+  const pid = await until('Postgres runs', () => postgresPid(data));
+  t.match(await start.end('SIGTERM'), { code: 0, signal: null });
+  t.match(start.stderr, /\nstopped cleanly on SIGTERM\n$/);
+  t.notMatch(start.stdout, /Bellwire is running/);
+  t.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+});
+
+async function postgresPid(data: string): Promise<number> {
+  const text = await readFile(path.join(data, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  return Number(text.split('\n')[0]);
+}
