@@ -73,7 +73,7 @@ class ServerMetrics {
     for (const { type, notification } of events) {
       this.#pushes.inc({ type });
       // One that was counted up is older than what is pushed.
-      if (type !== 'notification' || notification?.coalescedCount !== 1) continue;
+      if (type !== 'notification' || notification?.coalescedCount !== 0) continue;
       const lag = Date.now() - Date.parse(String(notification.createdAt));
       this.#pushLag.observe(Math.max(lag, 0) / MS_PER_SECOND);
     }

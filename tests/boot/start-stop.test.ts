@@ -304,6 +304,8 @@ t.test('with the embedded database a signal waits until Postgres can be stopped'
 });
 
 async function postgresPid(data: string): Promise<number> {
-  const text = await readFile(path.join(data, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  const text = await readFile(path.join(data, 'postgres', 'postmaster.pid'), 'utf8').catch(
+    () => '',
+  );
   return Number(text.split('\n')[0]);
 }
