@@ -1,5 +1,5 @@
 /** How people sign in. AUTH_PROVIDERS names those that are offered. */
-export const PROVIDERS = ['local', 'google', 'oidc'] as const;
+const PROVIDERS = ['local', 'google', 'oidc'] as const;
 
 export type Provider = (typeof PROVIDERS)[number];
 

@@ -13,7 +13,7 @@ interface Options {
 }
 
 /** Whether this process can send e-mail. Decided once, before it listens, and not again. */
-export class MailCapability {
+class MailCapability {
   readonly #smtpUrl: string | undefined;
   #isEnabled = false;
   #reason: string | undefined = 'it was not tried';
