@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { until } from '../worker/support.ts';
 import { runProcess, startProcess } from './process.ts';
 
 /** Nobody listens there: who gets so far has passed every gate. */
@@ -101,15 +102,16 @@ t.test('a signal during the start ends it at once, with 0', async (t) => {
     // A database that takes the connection and says nothing.
     const before = connections();
     const started = startProcess(t, [command], { [variable]: url });
-    while (connections() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('it connects', () => connections() > before);
     t.match(await started.end('SIGTERM'), { code: 0, signal: null }, command);
     t.match(started.stderr, /^stopped on SIGTERM during boot\n$/);
   }
 });
 
 t.test('and one while the program is still being loaded', { skip: NO_PROC }, async (t) => {
-  const early = startProcess(t, ['server'], NOWHERE);
-  while (!early.handles('SIGHUP')) await new Promise((resolve) => setTimeout(resolve, 2));
+  const stall = new URL('./stall.mjs', import.meta.url).href;
+  const early = startProcess(t, ['server'], { ...NOWHERE, NODE_OPTIONS: `--import ${stall}` });
+  await until('it has handlers', () => early.handles('SIGHUP'));
   t.match(await early.end('SIGTERM'), { code: 0, signal: null });
   t.match(early.stderr, /^stopped on SIGTERM during boot\n$/);
 });
