@@ -3,6 +3,7 @@ import {
   doubts,
   ignoredVariables,
   isGiven,
+  isProduction,
   readEnvironment,
   type Settings,
 } from '../config/read.ts';
@@ -56,6 +57,7 @@ export function serverOptions(
     port: settings.PORT,
     appUrl: settings.APP_URL,
     corsOrigin: settings.CORS_ORIGIN,
+    isProduction: isProduction(settings),
     poolSize: settings.DB_POOL_SIZE,
     logLevel: settings.LOG_LEVEL,
     signInLimit: settings.SIGN_IN_LIMIT,

@@ -69,7 +69,7 @@ export function ignoredVariables(environment: NodeJS.ProcessEnv): string[] {
 
 /** What boots, and yet is hardly meant. */
 export function doubts(settings: Settings): string[] {
-  if (settings.NODE_ENV !== PRODUCTION || !isThisMachine(settings.APP_URL)) return [];
+  if (!isProduction(settings) || !isThisMachine(settings.APP_URL)) return [];
   return [
     `APP_URL "${settings.APP_URL}" points at this machine: nobody else can follow a link in an e-mail.`,
   ];
@@ -92,6 +92,10 @@ function defaultText(variable: Variable, environment: NodeJS.ProcessEnv): string
   const given = Number(environment.PORT?.trim() || DEFAULT_PORT);
   const port = given >= 0 && given <= LARGEST_PORT ? given : DEFAULT_PORT;
   return String(variable.default).replace(/PORT$/, String(port));
+}
+
+export function isProduction(settings: Settings): boolean {
+  return settings.NODE_ENV === PRODUCTION;
 }
 
 /** Why a variable that is not given has to be, as a sentence without its subject. */

@@ -116,6 +116,7 @@ const ARRIVES: Record<string, (settings: Settings) => unknown> = {
   BELLWIRE_DATA: (settings) => settings.BELLWIRE_DATA,
   SIGN_IN_LIMIT: (settings) => server(settings).signInLimit,
   MAIL_FROM: (settings) => [server(settings).mailFrom, worker(settings).mailFrom],
+  WEBHOOK_PORTS: (settings) => worker(settings).webhookPorts,
   WEBHOOK_HEADER_PREFIX: (settings) => worker(settings).webhookHeaderPrefix,
   LOG_LEVEL: (settings) => server(settings).logLevel,
   SLOW_QUERY_MS: (settings) => [server(settings).slowQueryMs, worker(settings).slowQueryMs],
@@ -130,6 +131,7 @@ const AS_READ: Record<string, unknown> = {
   TRUST_PROXY: ['127.0.0.1/32', '::1/128'],
   AUTH_PROVIDERS: ['local'],
   APP_URL: 'http://localhost:3000',
+  WEBHOOK_PORTS: ['80', '443', '1024-65535'],
 };
 
 t.test('each default is what unset and blank come to, where it is used', async (t) => {

@@ -8,7 +8,8 @@ import { parse } from '@babel/parser';
  */
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const NOT_OURS = new Set(['node_modules', 'tests', 'dist', 'docs', 'coverage']);
+/** An example is a program of somebody else, with an environment of its own. */
+const NOT_OURS = new Set(['node_modules', 'tests', 'dist', 'docs', 'coverage', 'examples']);
 /** How a checked environment is called wherever it is handed around. */
 const ENVIRONMENTS = new Set(['settings', 'environment']);
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;

@@ -33,7 +33,10 @@ begin
       select scope.id
       from bellwire.resources as root
       join bellwire.resources as scope on scope.workspace_id = root.workspace_id and scope.scope_id = scope.id
-      where root.id = any (runs) and root.parent_id is null;
+      where root.id = any (runs)
+        and root.parent_id is null
+        -- Not the workspace itself: who is its admin is not its owner.
+        and scope.id <> root.id;
   end if;
 end
 $$;

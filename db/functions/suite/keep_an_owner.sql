@@ -1,4 +1,4 @@
--- A workspace keeps at least one owner.
+-- A workspace keeps at least one owner whose account is active.
 -- Called by: api functions that change or end a membership, as bellwire_definer.
 -- Errors: 22023 with detail last_owner; 42501 when an admin would take an owner down.
 create or replace function suite.keep_an_owner(workspace_id bigint, user_id bigint, new_role text)
@@ -17,6 +17,7 @@ begin
     perform suite.require_role('workspace', workspace_id, 'owner');
     if not exists (
       select from suite.workspace_members as other
+      join bellwire.users as person on person.id = other.user_id and person.deactivated_at is null
       where other.workspace_id = keep_an_owner.workspace_id
         and other.user_id <> keep_an_owner.user_id
         and other.role = 'owner')
