@@ -69,6 +69,7 @@ export function serverOptions(
     mailFrom: settings.MAIL_FROM,
     slowQueryMs: settings.SLOW_QUERY_MS,
     metricsToken: settings.METRICS_TOKEN,
+    secretsKeys: settings.SECRETS_KEY,
   };
 }
 
@@ -91,6 +92,7 @@ export function workerOptions(
       settings.WORKER_PORT === undefined
         ? undefined
         : { host: settings.HOST, port: settings.WORKER_PORT, metricsToken: settings.METRICS_TOKEN },
+    secretsKeys: settings.SECRETS_KEY,
   };
 }
 

@@ -41,6 +41,11 @@ export class Keyring {
     return this.#keys.length > 0;
   }
 
+  /** Names the key that seals; undefined where there is none. Not a secret: every sealed text begins with it. */
+  get currentKeyId(): string | undefined {
+    return this.#keys[0]?.id;
+  }
+
   /**
    * @param context what the secret belongs to, such as `webhook-secret:7`. A sealed text that is put
    *   somewhere else does not open.

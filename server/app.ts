@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Provider } from '../config/providers.ts';
 import type { TrustedProxies } from '../config/trust-proxy.ts';
+import { Keyring } from '../secrets/keyring.ts';
 import { refuseClient } from './client-error.ts';
 import { logError } from './log-error.ts';
 import { authenticationPlugin } from './plugins/authentication.ts';
@@ -47,6 +48,8 @@ export interface AppOptions {
   slowQueryMs?: number;
   /** Who may read /metrics; without it nobody. */
   metricsToken?: string;
+  /** Seal the secrets of webhook subscriptions, the newest first; without one they are stored as they are. */
+  secretsKeys?: readonly string[];
   socketTimings?: Partial<SocketTimings>;
 }
 
@@ -149,6 +152,7 @@ async function registerGuarded(app: FastifyInstance, options: AppOptions): Promi
   await app.register(socketsPlugin, { appUrl, databaseUrl, timings: options.socketTimings ?? {} });
   await app.register(routes, {
     appUrl,
+    keyring: new Keyring(options.secretsKeys),
     closeSockets: (ended) => app.sockets.closeSessions((digest) => digest === ended),
   });
   app.setNotFoundHandler(sendNotFound);

@@ -24,7 +24,7 @@ export interface ClaimedWebhook {
   deliveryId: number;
   subscriptionId: number;
   url: string;
-  /** Newest first; two during a rotation. */
+  /** Newest first; two during a rotation. As they are stored, until openingSecrets() opens them. */
   secrets: string[];
   eventId: string;
   eventType: string;
@@ -72,6 +72,13 @@ interface WebhookBacklog {
   subscriptionId: number;
   waiting: number;
   oldestSeconds: number;
+}
+
+interface StoredSecret {
+  id: number;
+  /** What the text is bound to when it is sealed. */
+  sealId: string;
+  secret: string;
 }
 
 interface Backlog {
@@ -192,6 +199,28 @@ export class WorkerDatabase {
               as value`,
       [],
     );
+  }
+
+  /** Webhook secrets that are stored plain, or sealed by another key than this one. */
+  async unsealedWebhookSecrets(currentKeyId: string, maxCount: number): Promise<StoredSecret[]> {
+    return this.#rows<StoredSecret>(
+      'select id, seal_id as "sealId", secret from bellwire.unsealed_webhook_secrets($1, $2)',
+      [currentKeyId, maxCount],
+    );
+  }
+
+  /** False when it is not `before` any more: rotated, deleted, or sealed by another worker. */
+  async sealWebhookSecret(id: number, before: string, sealed: string): Promise<boolean> {
+    return this.#value('select bellwire.seal_webhook_secret($1, $2, $3) as value', [
+      id,
+      before,
+      sealed,
+    ]);
+  }
+
+  /** Leaves a line for the operator, at most once a day per subscription. */
+  async noteUnopenedSecret(subscriptionId: number, reason: string): Promise<void> {
+    await this.#rows('select bellwire.note_unopened_secret($1, $2)', [subscriptionId, reason]);
   }
 
   /** Takes up to `maxCount` e-mails and adds one attempt to each. */

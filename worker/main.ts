@@ -6,6 +6,7 @@ import { parseAllowList } from '../outgoing/allow-list.ts';
 import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
 import { DEFAULT_PORTS, parsePorts } from '../outgoing/ports.ts';
 import { RESOLVE_TIMEOUT_MS, type Resolve, resolveHostname } from '../outgoing/resolve.ts';
+import { Keyring } from '../secrets/keyring.ts';
 import { openDrainPool, openQueuePool, WorkerDatabase } from './database.ts';
 import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
@@ -18,6 +19,8 @@ import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
 import { deliver } from './webhooks/deliver.ts';
 import { Pump } from './webhooks/pump.ts';
+import { sealSecrets } from './webhooks/seal.ts';
+import { openingSecrets } from './webhooks/secrets.ts';
 import { SEND_TIMEOUT_MS, Sender } from './webhooks/send.ts';
 import { checkHeaderPrefix } from './webhooks/signature.ts';
 import type { TaskName, Work } from './work.ts';
@@ -43,6 +46,8 @@ export interface WorkerOptions {
   probes?: ProbeOptions;
   /** Statements that take as long or longer are logged; default 500. */
   slowQueryMs?: number;
+  /** Open and seal the secrets of webhook subscriptions, the newest first. */
+  secretsKeys?: readonly string[];
   /** How often to look without having been woken. */
   pollSeconds?: number;
   logger?: Logger;
@@ -80,6 +85,7 @@ const TASK_FOR_CHANNEL: Record<string, TaskName> = {
   bellwire_webhooks: 'webhooks-sequence',
   bellwire_emails: 'emails-drain',
   bellwire_fan_out: 'fan-out-drain',
+  bellwire_secrets: 'secrets-seal',
 };
 
 /**
@@ -95,6 +101,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
 class Worker {
   readonly #options: WorkerOptions;
   readonly #logger: Logger;
+  readonly #keyring: Keyring;
   readonly #drainPool;
   readonly #queuePool;
   readonly #database: WorkerDatabase;
@@ -122,6 +129,7 @@ class Worker {
       resolve: options.resolve ?? resolveHostname,
       resolveTimeoutMs: RESOLVE_TIMEOUT_MS,
     };
+    this.#keyring = new Keyring(options.secretsKeys);
     const smtp = options.smtpUrl ? parseSmtpUrl(options.smtpUrl) : undefined;
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
@@ -248,6 +256,9 @@ class Worker {
           return chunks > 0;
         },
       }),
+      sealer: new Drain({
+        step: () => sealSecrets({ keyring: this.#keyring, database, logger: this.#logger }),
+      }),
       enqueue,
       cleanUpQueue: () => this.#queue.cleanUp(),
       isStopping: () => this.#stopped !== undefined,
@@ -270,7 +281,10 @@ class Worker {
     return new Pump({
       maxInFlight: MAX_SENDS_IN_FLIGHT,
       claim: (maxCount) => database.claimWebhooks(maxCount),
-      deliver: (claimed) => deliver(claimed, delivery),
+      deliver: openingSecrets(
+        { keyring: this.#keyring, database, logger: this.#logger },
+        (claimed) => deliver(claimed, delivery),
+      ),
       millisecondsToNext: () => database.millisecondsToNextWebhook(),
       onFull: () => void this.#enqueue('webhooks-pump'),
       onTimerError: (error) => this.#reportFailure('webhooks-pump', error),
@@ -299,6 +313,8 @@ class Worker {
         return this.#work.emails;
       case 'fan-out-drain':
         return this.#work.fanOut;
+      case 'secrets-seal':
+        return this.#work.sealer;
       default:
         return undefined;
     }
@@ -355,7 +371,7 @@ class Worker {
   async #shutDown(): Promise<readonly string[]> {
     this.#readiness.isShuttingDown = true;
     clearTimeout(this.#pollTimer);
-    const { sequencer, pump, emails, fanOut } = this.#work;
+    const { sequencer, pump, emails, fanOut, sealer } = this.#work;
     const failures: string[] = [];
     const step = async (name: string, work: Promise<unknown>, milliseconds = STOP_GRACE_MS) => {
       const problem = await settledWithin(work, milliseconds);
@@ -365,6 +381,7 @@ class Worker {
       this.#listener.stop(),
       sequencer.stop(),
       fanOut.stop(),
+      sealer.stop(),
       pump.stop(),
       emails?.stop(),
     ]);

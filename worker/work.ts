@@ -11,6 +11,8 @@ export interface Work {
   /** Undefined while e-mail is off: then nothing is claimed and rows stay pending. */
   emails: Drain | undefined;
   fanOut: Drain;
+  /** Seals secrets that are stored plain. */
+  sealer: Drain;
   /** Puts a task into the queue for whichever worker is free; failures are logged, not thrown. */
   enqueue: (task: TaskName) => Promise<void>;
   /** Deletes jobs that will never run again. */
@@ -24,5 +26,6 @@ export type TaskName =
   | 'webhooks-pump'
   | 'emails-drain'
   | 'fan-out-drain'
+  | 'secrets-seal'
   | 'rows-prune'
   | 'backlog-sweep';

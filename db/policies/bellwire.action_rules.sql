@@ -14,5 +14,5 @@ create policy update_admin on bellwire.action_rules for update to bellwire_admin
   using (true)
   with check (true);
 grant update (
-  verb, emits, event_data, auto_watch, target, watcher_kind, owner_kind, named_kind, coalesce_seconds
+  verb, emits, event_data, event_description, event_example, auto_watch, target, watcher_kind, owner_kind, named_kind, coalesce_seconds
 ) on bellwire.action_rules to bellwire_admin;

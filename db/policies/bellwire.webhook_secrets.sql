@@ -1,4 +1,4 @@
--- claim_webhooks() and nobody else; administrators neither.
+-- claim_webhooks(), and what seals and rotates; administrators neither.
 select bellwire.close_table('bellwire.webhook_secrets');
 
 create policy select_definer on bellwire.webhook_secrets for select to bellwire_definer using (true);

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
+import type { Keyring } from '../../secrets/keyring.ts';
 import { activity } from './activity.ts';
 import { archives } from './archives.ts';
 import { comments } from './comments.ts';
@@ -12,11 +13,15 @@ import { stream } from './stream.ts';
 import { unsubscribe } from './unsubscribe.ts';
 import { versions } from './versions.ts';
 import { watches } from './watches.ts';
+import { webhookDeliveries } from './webhook-deliveries.ts';
+import { webhookRecords } from './webhook-records.ts';
+import { webhooks } from './webhooks.ts';
 import { workspaces } from './workspaces.ts';
 
 interface Options {
   appUrl: string;
   closeSockets: (digest: string) => void;
+  keyring: Keyring;
 }
 
 /** Every route under /api, one file per area. */
@@ -35,4 +40,7 @@ export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(watches);
   await app.register(activity);
   await app.register(unsubscribe);
+  await app.register(webhooks, options);
+  await app.register(webhookDeliveries);
+  await app.register(webhookRecords);
 };

@@ -196,20 +196,49 @@ t.test('the questions of explain_delivery() are those of the page', async (t) =>
   );
 });
 
-t.test('a subscription is turned off, on and away as the page says', async (t) => {
+t.test('a subscription is administered as the page says', async (t) => {
   const database = await createShown(t);
   const [calls = ''] = blocks(section(PAGE, 'Webhooks'), 'sql');
-  const seen: unknown[] = [];
+  const seen = new Map<string, unknown>();
+  let last: Record<string, unknown>[] = [];
   for (const call of calls.split('\n').filter(Boolean)) {
-    await database.asAdministrator((client) => client.query(call));
+    last = (await database.asAdministrator((client) => client.query(call))).rows;
     const { rows } = await database.admin.query(
-      'select is_enabled, disabled_reason from bellwire.webhook_subscriptions where id = 1',
+      'select is_enabled, disabled_reason, name from bellwire.webhook_subscriptions where id = 1',
     );
-    seen.push(rows[0]);
+    seen.set(/bellwire\.(\w+)/.exec(call)?.[1] ?? '', rows[0]);
   }
-  t.strictSame(seen, [
-    { is_enabled: false, disabled_reason: 'moves on Sunday' },
-    { is_enabled: true, disabled_reason: null },
-    undefined,
+  t.strictSame(seen.get('disable_webhook_subscription'), {
+    is_enabled: false,
+    disabled_reason: 'moves on Sunday',
+    name: null,
+  });
+  t.match(seen.get('enable_webhook_subscription'), { is_enabled: true, disabled_reason: null });
+  t.match(seen.get('change_webhook_subscription'), { name: 'Mirror' });
+  t.equal(seen.get('delete_webhook_subscription'), undefined);
+  t.strictSame(
+    last.slice(2).map(({ what }) => what),
+    [
+      'disabled',
+      'enabled',
+      'tested',
+      'changed',
+      'rotated',
+      'skipped',
+      'redelivered',
+      'replayed',
+      'deleted',
+    ],
+  );
+  const shown = tableRows(section(PAGE, 'Webhooks')).map(([name]) => name?.replaceAll('`', ''));
+  const { rows } = await database.admin.query(
+    `select from pg_proc where pronamespace = 'bellwire'::regnamespace and proname = any ($1)
+       and has_function_privilege('bellwire_admin', oid, 'execute')`,
+    [shown],
+  );
+  t.equal(rows.length, shown.length, 'the functions of the table are there for administrators');
+  t.strictSame((await run(database, 'select * from bellwire.webhook_secret_keys()')).head, [
+    'key_id',
+    'secrets',
   ]);
 });

@@ -1,7 +1,14 @@
 import t, { type Test } from 'tap';
 import type { Answer, Client } from './support/client.ts';
 import { listApiRoutes, type Route } from './support/routes.ts';
-import { createDocument, fillTree, type Stage, startStage, type Things } from './support/stage.ts';
+import {
+  createDocument,
+  createWebhook,
+  fillTree,
+  type Stage,
+  startStage,
+  type Things,
+} from './support/stage.ts';
 
 type Values = Record<string, unknown>;
 
@@ -105,6 +112,43 @@ const ROWS: Record<string, Row> = {
   'GET /api/watches/:type/:id': { id: 'documentId', isForgiving: true },
   'DELETE /api/watches/:type/:id': { id: 'documentId', isForgiving: true },
   'GET /api/activity': {},
+  'GET /api/webhooks': {},
+  'POST /api/webhooks': {
+    body: ({ workspaceId }) => ({
+      url: 'https://receiver.example/hook',
+      workspaceId,
+      eventTypes: ['log.update'],
+      name: 'Mirror',
+    }),
+    optional: ['eventTypes', 'name'],
+    // Without a workspace it is of every one, which an owner of one may not: webhooks.test.ts.
+    nullable: ['workspaceId', 'eventTypes', 'name'],
+  },
+  'GET /api/webhooks/:id': { id: 'webhookId' },
+  'PUT /api/webhooks/:id': {
+    id: 'webhookId',
+    body: () => ({ url: 'https://receiver.example/hook', eventTypes: ['log.update'], name: 'M' }),
+    nullable: ['eventTypes', 'name'],
+  },
+  'DELETE /api/webhooks/:id': { id: 'webhookId' },
+  'POST /api/webhooks/:id/disable': {
+    id: 'webhookId',
+    body: () => ({ reason: 'moves' }),
+    optional: ['reason'],
+  },
+  'POST /api/webhooks/:id/enable': { id: 'webhookId' },
+  'POST /api/webhooks/:id/rotate': {
+    id: 'webhookId',
+    body: () => ({ keepOld: true }),
+    optional: ['keepOld'],
+  },
+  'GET /api/webhooks/:id/deliveries': { id: 'webhookId' },
+  'POST /api/webhooks/:id/test': { id: 'webhookId' },
+  'POST /api/webhooks/:id/replay': { id: 'webhookId', body: () => ({ fromSequence: 1 }) },
+  'POST /api/webhook-deliveries/:id/redeliver': { id: 'deliveryId' },
+  'POST /api/webhook-deliveries/:id/skip': { id: 'deliveryId' },
+  'GET /api/webhook-changes': {},
+  'GET /api/webhook-event-types': {},
   'GET /api/unsubscribe/:token': { isOpen: true },
   'POST /api/unsubscribe/:token': { isOpen: true },
 };
@@ -160,6 +204,7 @@ const WRONG_FOR_ID = [
   [1],
   '\u0000',
 ];
+const WRONG_FOR_FLAG = [null, 0, 1, 'true', '', [], {}];
 const WRONG_FOR_OBJECT = [null, 7, 'x', true, [], [1], { '\u0000': 1 }, { mention: 7 }];
 
 /** Bodies no route that takes one accepts. */
@@ -173,6 +218,8 @@ const BAD_QUERIES: Record<string, string[]> = {
   resourceId: ['%00', '1'],
   q: ['', '%20', '%00', 'x'.repeat(300)],
   unread: ['maybe', '1', '%00'],
+  state: ['gone', '', '%00'],
+  webhookId: ['abc', '0', '%00'],
 };
 
 t.test('bad input', async (t) => {
@@ -357,6 +404,7 @@ function wrongFor(field: string, value: unknown): readonly unknown[] {
   // A key of the host may be a number, and "abc" is a key like any other.
   if (field === 'resourceId') return [null, '', -1, 1.5, 1e300, true, [], {}, '\u0000'];
   if (typeof value === 'number') return WRONG_FOR_ID;
+  if (typeof value === 'boolean') return WRONG_FOR_FLAG;
   if (typeof value === 'object') return WRONG_FOR_OBJECT;
   // A password is only ever compared, so any text may be one.
   const wrong = field === 'password' ? WRONG_FOR_TEXT.filter(isNoShortText) : WRONG_FOR_TEXT;
@@ -376,7 +424,13 @@ function nameOf({ method, path }: Route): string {
 async function ownThings(stage: Stage): Promise<Things> {
   const { owner, workspaceId, squadId, archiveId } = stage;
   await createDocument(owner, archiveId, 'Another');
-  return { workspaceId, squadId, archiveId, ...(await fillTree(owner, archiveId)) };
+  return {
+    workspaceId,
+    squadId,
+    archiveId,
+    ...(await fillTree(owner, archiveId)),
+    ...(await createWebhook(owner, workspaceId)),
+  };
 }
 
 /** The query parameters of each route, out of its own description. */

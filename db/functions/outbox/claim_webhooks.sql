@@ -63,10 +63,10 @@ begin
         head.id,
         subscription.id as subscription_id,
         head.position,
-        event.occurred_at < clock_timestamp() - expiry as is_expired
+        coalesce(head.replayed_at, event.occurred_at) < clock_timestamp() - expiry as is_expired
       from bellwire.webhook_subscriptions as subscription
       cross join lateral (
-        select delivery.id, delivery.event_id, delivery.position, delivery.lease_expires_at
+        select delivery.id, delivery.event_id, delivery.position, delivery.lease_expires_at, delivery.replayed_at
         from bellwire.webhook_deliveries as delivery
         where delivery.subscription_id = subscription.id
           and delivery.state = 'pending'
@@ -106,6 +106,7 @@ begin
     from taken;
     exit when expired_count = 0;
   end loop;
+  claimed_ids := claimed_ids || bellwire.claim_webhook_tests(worker, max_count - cardinality(claimed_ids));
 
   return query
     select
@@ -113,7 +114,8 @@ begin
       delivery.subscription_id,
       subscription.url,
       array(
-        select secret.secret
+        -- A sealed one with what it is bound to before it.
+        select case when secret.secret like 'sealed.%' then secret.seal_id || ' ' else '' end || secret.secret
         from bellwire.webhook_secrets as secret
         where secret.subscription_id = subscription.id
           and (secret.expires_at is null or secret.expires_at > clock_timestamp())

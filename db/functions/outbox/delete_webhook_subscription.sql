@@ -1,5 +1,5 @@
--- Removes a receiver with its secrets and deliveries.
--- Called by: bellwire_admin.
+-- Removes a receiver with its secrets and deliveries. What is being sent at this moment arrives; its outcome is not noted.
+-- Called by: bellwire_admin, api.delete_webhook().
 -- Errors: P0002 for an unknown subscription.
 create or replace function bellwire.delete_webhook_subscription(id bigint)
 returns void
@@ -7,12 +7,13 @@ language plpgsql
 security definer
 set search_path = ''
 as $$
+declare
+  before bellwire.webhook_subscriptions;
 begin
-  delete from bellwire.webhook_subscriptions as subscription where subscription.id = delete_webhook_subscription.id;
-  if not found then
-    raise exception 'there is no webhook subscription %', id
-      using errcode = 'P0002', hint = 'select id, url from bellwire.webhook_subscriptions';
-  end if;
+  before := bellwire.lock_webhook_subscription(id);
+  delete from bellwire.webhook_subscriptions as subscription where subscription.id = before.id;
+  perform bellwire.note_webhook_change(before, 'deleted', jsonb_build_object(
+    'host', bellwire.webhook_host(before.url), 'name', before.name));
 end
 $$;
 

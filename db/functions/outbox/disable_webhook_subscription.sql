@@ -1,5 +1,5 @@
 -- Stops sending to a receiver. Nothing new is written for it; what is pending stays for the day it is enabled again.
--- Called by: bellwire_admin.
+-- Called by: bellwire_admin, api.disable_webhook().
 -- Errors: P0002 for an unknown subscription.
 create or replace function bellwire.disable_webhook_subscription(id bigint, reason text default 'by an administrator')
 returns void
@@ -7,14 +7,14 @@ language plpgsql
 security definer
 set search_path = ''
 as $$
+declare
+  before bellwire.webhook_subscriptions;
 begin
+  before := bellwire.lock_webhook_subscription(id);
   update bellwire.webhook_subscriptions as subscription
   set is_enabled = false, disabled_reason = left(reason, 500)
-  where subscription.id = disable_webhook_subscription.id;
-  if not found then
-    raise exception 'there is no webhook subscription %', id
-      using errcode = 'P0002', hint = 'select id, url from bellwire.webhook_subscriptions';
-  end if;
+  where subscription.id = before.id;
+  perform bellwire.note_webhook_change(before, 'disabled', jsonb_build_object('reason', left(reason, 500)));
 end
 $$;
 

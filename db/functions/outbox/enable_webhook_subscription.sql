@@ -1,5 +1,5 @@
 -- Lets a receiver be sent to again, at once: after it was disabled by an answer or the guard, or to end its pause.
--- Called by: bellwire_admin.
+-- Called by: bellwire_admin, api.enable_webhook().
 -- Errors: P0002 for an unknown subscription.
 create or replace function bellwire.enable_webhook_subscription(id bigint)
 returns void
@@ -7,14 +7,15 @@ language plpgsql
 security definer
 set search_path = ''
 as $$
+declare
+  before bellwire.webhook_subscriptions;
 begin
+  before := bellwire.lock_webhook_subscription(id);
   update bellwire.webhook_subscriptions as subscription
   set is_enabled = true, disabled_reason = null, paused_until = null, consecutive_failures = 0
-  where subscription.id = enable_webhook_subscription.id;
-  if not found then
-    raise exception 'there is no webhook subscription %', id
-      using errcode = 'P0002', hint = 'select id, url from bellwire.webhook_subscriptions';
-  end if;
+  where subscription.id = before.id;
+  perform bellwire.note_webhook_change(before, 'enabled', jsonb_build_object(
+    'previous_reason', before.disabled_reason, 'previous_failures', before.consecutive_failures));
   perform bellwire.wake('bellwire_webhooks');
 end
 $$;

@@ -4,7 +4,7 @@
 --   answered 422   dead
 --   refused        by the address guard: the subscription is disabled with its sentence, the delivery stays pending
 --   anything else  one attempt more, and the subscription pauses 10, 20, 40 ... at most 3600 seconds
--- A worker whose lease was taken over changes nothing.
+-- A worker whose lease was taken over changes nothing. What becomes of a test is in finish_webhook_test().
 -- Called by: bellwire_worker, after each send.
 -- Errors: 22023 for an unknown result.
 -- Returns: delivered, dead, paused, disabled, or stale.
@@ -25,10 +25,20 @@ as $$
 declare
   outcome text;
   of_subscription_id bigint;
+  is_of_test boolean;
 begin
   if result is null or result not in ('answered', 'failed', 'refused') then
     raise exception 'a result is answered, failed or refused, not %', result
       using errcode = '22023', hint = 'This function is called by the worker.';
+  end if;
+  -- The subscription is locked first, as claim_webhooks() and the administration do: else they would wait for each other.
+  select delivery.is_test into is_of_test
+  from bellwire.webhook_deliveries as delivery
+  join bellwire.webhook_subscriptions as subscription on subscription.id = delivery.subscription_id
+  where delivery.id = finish_webhook.delivery_id
+  for no key update of subscription;
+  if is_of_test then
+    return bellwire.finish_webhook_test(delivery_id, worker, result, http_status, error, duration_ms);
   end if;
   outcome := case
     when result = 'refused' then 'disabled'

@@ -28,6 +28,9 @@ as $$
     ('webhook_events', 'bellwire.webhook_events', 'created_at', 'id',
       'not exists (select from bellwire.webhook_deliveries as delivery where delivery.event_id = old.id)',
       'webhook_retention_days', false),
+    ('webhook_changes', 'bellwire.webhook_changes', 'at', 'id', 'true', 'webhook_change_retention_days', false),
+    -- What a rotation left behind, at its own date.
+    ('webhook_secrets', 'bellwire.webhook_secrets', 'expires_at', 'id', 'expires_at is not null', null, true),
     ('emails', 'bellwire.email_outbox', 'created_at', 'id',
       'state in (''sent'', ''skipped'', ''failed'')', 'email_retention_days', true),
     ('read_notifications', 'bellwire.notifications', 'read_at', 'id',

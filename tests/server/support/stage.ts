@@ -49,6 +49,8 @@ export interface Things {
   documentId: number;
   versionId: number;
   commentId: number;
+  webhookId: number;
+  deliveryId: number;
 }
 
 const PLENTY_OF_SIGN_INS = 10_000;
@@ -98,7 +100,11 @@ export async function startStage(t: Test, options: Partial<AppOptions> = {}): Pr
     stranger,
     anonymous: new Client(address),
     ...own,
-    foreign: { ...foreign, ...(await fillTree(stranger, foreign.archiveId)) },
+    foreign: {
+      ...foreign,
+      ...(await fillTree(stranger, foreign.archiveId)),
+      ...(await createWebhook(stranger, foreign.workspaceId)),
+    },
   };
 }
 
@@ -141,6 +147,17 @@ export async function fillTree(person: Person, archiveId: number) {
     versionId: version.pick<number>('version.id'),
     commentId: comment.pick<number>('comment.id'),
   };
+}
+
+/** A webhook subscription with one delivery, that of a test. */
+export async function createWebhook(person: Person, workspaceId: number) {
+  const webhook = await person.post('/api/webhooks', {
+    url: 'https://receiver.example/hook',
+    workspaceId,
+  });
+  const webhookId = webhook.pick<number>('webhook.id');
+  const test = await person.post(`/api/webhooks/${webhookId}/test`);
+  return { webhookId, deliveryId: test.pick<number>('deliveryId') };
 }
 
 export async function createDocument(

@@ -51,7 +51,7 @@ t.test('at most fifty', async (t) => {
   await refused(
     t,
     stage.byAdministrator(CALL, [URL, null, null]),
-    { code: '54000', hint: /delete_webhook_subscription/ },
+    { code: '54000', hint: /webhook_subscription_limit/ },
     'the fifty-first',
   );
 });
