@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fp from 'fastify-plugin';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
+import { webhookDocumentation } from '../webhook-documentation.ts';
 
 interface Options {
   version: string;
@@ -32,6 +33,7 @@ export const documentationPlugin = fp(
       transform: createJsonSchemaTransform({ zodToJsonConfig: { unrepresentable: 'any' } }),
     });
     await app.register(swaggerUi, {
+      ...webhookDocumentation(app),
       routePrefix: '/docs',
       uiConfig: { docExpansion: 'list', displayRequestDuration: true },
     });

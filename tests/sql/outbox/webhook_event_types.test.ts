@@ -1,0 +1,82 @@
+import t from 'tap';
+import { createStage, type Row, type Stage } from '../fixtures.ts';
+import { emit, subscribe, Worker } from './webhooks.ts';
+
+const CATALOGUE = 'select * from bellwire.webhook_event_types()';
+
+async function entry(stage: Stage, type: string) {
+  const row = (await stage.byAdministrator(CATALOGUE)).find((each) => each.type === type);
+  return row as { description: string; data_schema: Row; example: Row; is_documented: boolean };
+}
+
+t.test('the built-in types: schema, example and what is sent have the same keys', async (t) => {
+  const stage = await createStage(t);
+  const rows = await stage.byAdministrator(CATALOGUE);
+  t.equal(rows.length, 9);
+  for (const { type, data_schema, example, is_documented } of rows as unknown as Row[]) {
+    const schema = data_schema as { properties: Row; required: string[] };
+    const keys = Object.keys(example as Row).sort();
+    t.strictSame(Object.keys(schema.properties).sort(), keys, String(type));
+    t.strictSame(schema.required.sort(), keys, `${type}: required`);
+    t.equal(is_documented, true);
+  }
+  await subscribe(stage);
+  await emit(stage, ['First']);
+  const claim = await new Worker(stage).claimOne();
+  const { data } = JSON.parse(claim.body.toString());
+  t.strictSame(
+    Object.keys(data).sort(),
+    Object.keys((await entry(stage, 'log.rename')).example).sort(),
+  );
+});
+
+t.test('an action of a table of yours is worked out from how it is tracked', async (t) => {
+  const stage = await createStage(t);
+  await stage.look(`
+    create table tickets (id bigint primary key, workspace_id bigint, subject text, status text);
+    insert into bellwire.action_rules (action, verb, emits)
+    values ('ticket.open', 'opened', false), ('ticket.close', 'closed', true), ('ticket.tag', 'tagged', true);
+    select bellwire.track('tickets', 'ticket', workspace => 'workspace_id', title => 'subject', actions => '[
+      {"on": "insert", "action": "ticket.open"},
+      {"on": "update", "of": ["status"], "action": "ticket.close"},
+      {"on": "delete", "action": "ticket.tag", "metadata": {"tag": "old.status"}}]')`);
+  const closed = await entry(stage, 'ticket.close');
+  t.match(closed, { description: 'Somebody closed a ticket.', is_documented: false });
+  const { id } = await subscribe(stage, { workspaceId: stage.workspaceId });
+  await stage.look(`insert into tickets values (1, ${stage.workspaceId}, 'Fire', 'open')`);
+  await stage.look("update tickets set status = 'closed'");
+  await stage.byWorker('select bellwire.sequence_webhooks(10)');
+  const { data } = JSON.parse((await new Worker(stage).claimOne()).body.toString());
+  t.strictSame(Object.keys(closed.example).sort(), Object.keys(data).sort());
+  t.match(closed.data_schema, {
+    properties: { title: { maxLength: 255 }, status: {}, truncated: { const: true } },
+    required: [],
+  });
+  t.strictSame(Object.keys((await entry(stage, 'ticket.tag')).example), ['tag', 'ticket_id']);
+  t.equal(await entry(stage, 'ticket.open'), undefined, 'what is not emitted is not in it');
+
+  await stage.byAdministrator(
+    `update bellwire.action_rules set event_description = 'It is out.', event_example = '{"status": "closed"}'
+     where action = 'ticket.close'`,
+  );
+  t.match(await entry(stage, 'ticket.close'), {
+    description: 'It is out.',
+    example: { status: 'closed' },
+    is_documented: true,
+  });
+  t.ok(id);
+});
+
+t.test('who may', async (t) => {
+  const stage = await createStage(t);
+  const call = 'select type from api.list_webhook_event_types()';
+  for (const person of [stage.people.guest, stage.people.stranger]) {
+    t.equal((await stage.by(person, call)).length, 9);
+  }
+  await stage.look('update bellwire.users set deactivated_at = now() where id = $1', [
+    stage.people.guest,
+  ]);
+  t.strictSame(await stage.by(stage.people.guest, call), []);
+  await t.rejects(stage.byAnonymous(call), { code: '42501' });
+  t.equal((await stage.byServer(CATALOGUE)).length, 9, 'the server, for /docs');
+});
