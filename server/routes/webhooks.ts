@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Keyring } from '../../secrets/keyring.ts';
@@ -64,6 +65,11 @@ const secret = z.string().describe('Shown this once: it can never be read again'
 const answer = { 200: z.object({ success, webhook }), ...failures };
 const tags = ['webhooks'];
 const byId = z.object({ id: idText });
+
+/** No body is an empty one where every field may be left out; Fastify would check it as null. */
+async function allowNoBody(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined) request.body = {};
+}
 
 function webhookOf(row: WebhookRow): z.infer<typeof webhook> {
   return { ...row, createdBy: actorOf(row) };
@@ -184,20 +190,19 @@ export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring })
     '/api/webhooks/:id/disable',
     {
       config: { role: 'user' },
+      preValidation: allowNoBody,
       schema: {
         tags,
         summary: 'Send nothing more',
         params: byId,
-        body: z
-          .strictObject({ reason: oneLine.min(1).max(REASON_CHARACTERS).optional() })
-          .optional(),
+        body: z.strictObject({ reason: oneLine.min(1).max(REASON_CHARACTERS).optional() }),
         response: answer,
       },
     },
     async (request) => {
       const row = await request.row<WebhookRow>('select * from api.disable_webhook($1, $2)', [
         request.params.id,
-        request.body?.reason ?? null,
+        request.body.reason ?? null,
       ]);
       return { success: true as const, webhook: webhookOf(row) };
     },
@@ -226,11 +231,12 @@ export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring })
     '/api/webhooks/:id/rotate',
     {
       config: { role: 'user' },
+      preValidation: allowNoBody,
       schema: {
         tags,
         summary: 'A new secret; the old one signs for a day more, or not at all',
         params: byId,
-        body: z.strictObject({ keepOld: z.boolean().default(true) }).optional(),
+        body: z.strictObject({ keepOld: z.boolean().default(true) }),
         response: { 200: z.object({ success, webhook, secret }), ...failures },
       },
     },
@@ -238,7 +244,7 @@ export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring })
       const made = newWebhookSecret(keyring);
       const row = await request.row<WebhookRow>(
         'select * from api.rotate_webhook_secret($1, $2, $3, $4)',
-        [request.params.id, request.body?.keepOld ?? true, made.sealId, made.stored],
+        [request.params.id, request.body.keepOld, made.sealId, made.stored],
       );
       reply.header('cache-control', 'no-store');
       return { success: true as const, webhook: webhookOf(row), secret: made.secret };
