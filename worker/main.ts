@@ -84,8 +84,8 @@ const IDLE_LOOK_MS = 10;
 const TASK_FOR_CHANNEL: Record<string, TaskName> = {
   bellwire_webhooks: 'webhooks-sequence',
   bellwire_emails: 'emails-drain',
-  bellwire_fan_out: 'fan-out-drain',
   bellwire_secrets: 'secrets-seal',
+  bellwire_fan_out: 'fan-out-drain',
 };
 
 /**
