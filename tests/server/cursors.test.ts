@@ -1,6 +1,12 @@
 import t from 'tap';
 import type { Client } from './support/client.ts';
-import { createDocument, fillTree, type Stage, startStage } from './support/stage.ts';
+import {
+  createDocument,
+  createWebhook,
+  fillTree,
+  type Stage,
+  startStage,
+} from './support/stage.ts';
 
 /** Anything but what a list gave out. Each list has its own form, so some say what another's would. */
 const BAD_CURSORS = [
@@ -28,24 +34,33 @@ interface Operation {
 }
 
 /** Every route that lists in pages, with the ids of the stage filled in. */
-async function listRoutes(client: Client, stage: Stage, documentId: number): Promise<string[]> {
+async function listRoutes(
+  client: Client,
+  stage: Stage,
+  documentId: number,
+  webhookId: number,
+): Promise<string[]> {
   const document = await client.get('/docs/json');
   const paths = document.pick<Record<string, Record<string, Operation>>>('paths');
   const ids: Record<string, number> = {
     workspaceId: stage.workspaceId,
     squadId: stage.squadId,
     archiveId: stage.archiveId,
-    id: documentId,
   };
   return Object.entries(paths)
     .filter(([, { get }]) => get?.parameters?.some((parameter) => parameter.name === 'cursor'))
-    .map(([path]) => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name])));
+    .map(([path]) => {
+      const id = path.startsWith('/api/webhooks/') ? webhookId : documentId;
+      return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name] ?? id));
+    });
 }
 
 t.test('cursors', async (t) => {
   const stage = await startStage(t);
   const { owner, member, anonymous } = stage;
   const { documentId } = await fillTree(owner, stage.archiveId);
+  const { webhookId } = await createWebhook(owner, stage.workspaceId);
+  await createWebhook(owner, stage.workspaceId);
   // At least two of everything, for a second page.
   for (const title of ['Second', 'Third']) {
     const id = await createDocument(owner, stage.archiveId, title);
@@ -56,7 +71,7 @@ t.test('cursors', async (t) => {
     await owner.post(`/api/workspaces/${stage.workspaceId}/squads`, { name: title });
     await owner.post('/api/workspaces', { name: title });
   }
-  const routes = await listRoutes(anonymous, stage, documentId);
+  const routes = await listRoutes(anonymous, stage, documentId, webhookId);
   t.ok(routes.length >= 9, `${routes.length} lists: ${routes.join(', ')}`);
 
   for (const route of routes) {

@@ -49,6 +49,23 @@ const RETENTIONS: Retention[] = [
            insert into bellwire.webhook_deliveries (subscription_id, event_id) select 1, event.id from event`,
   },
   {
+    what: 'webhook_changes',
+    table: 'bellwire.webhook_changes',
+    days: 365,
+    fill: `insert into bellwire.webhook_changes (subscription_id, what, at)
+           select 1, 'created', ${AGO} from generate_series(1, $1)`,
+  },
+  {
+    what: 'webhook_secrets',
+    table: 'bellwire.webhook_secrets',
+    days: 0,
+    fill: `insert into bellwire.webhook_secrets (subscription_id, secret, expires_at)
+           select 1, 'whsec_' || repeat('x', 44), ${AGO} from generate_series(1, $1)`,
+    // Those that sign, however old.
+    neighbours: `insert into bellwire.webhook_secrets (subscription_id, secret, created_at)
+           select 1, 'whsec_' || repeat('x', 44), ${AGO} from generate_series(1, $1)`,
+  },
+  {
     what: 'emails',
     table: 'bellwire.email_outbox',
     days: 90,
