@@ -10,9 +10,13 @@ returns void
 language plpgsql
 set search_path = ''
 as $$
+declare
+  max_bytes constant integer := 8192; -- as the table's check
 begin
   insert into bellwire.webhook_changes (actor_id, subscription_id, workspace_id, what, details)
-  values (bellwire.current_user_id(), subscription.id, subscription.workspace_id, what, jsonb_strip_nulls(details));
+  values (
+    bellwire.current_user_id(), subscription.id, subscription.workspace_id, what,
+    case when octet_length(details::text) > max_bytes then '{"truncated": true}' else jsonb_strip_nulls(details) end);
 end
 $$;
 

@@ -1,7 +1,7 @@
 -- Gives up the head of a receiver that will never take it, so that the next one is sent, at once. The receiver sees a gap.
 -- Called by: bellwire_admin, api.skip_webhook().
--- Errors: P0002 for an unknown delivery; 23505 not_the_head for one that is not pending or not the oldest, in_flight for one
--- that is being sent.
+-- Errors: P0002 for an unknown delivery; 23505 not_the_head for one that is not pending or not the oldest, in_flight while
+-- something is being sent.
 create or replace function bellwire.skip_webhook_delivery(id bigint)
 returns void
 language plpgsql
@@ -24,8 +24,9 @@ begin
     raise exception 'only the oldest pending delivery of a receiver can be skipped'
       using errcode = '23505', detail = 'not_the_head', hint = 'Nothing behind it is waited for.';
   end if;
-  if delivery.leased_by is not null and delivery.lease_expires_at > clock_timestamp() then
-    raise exception 'the delivery is being sent at this moment'
+  -- Also another one than the head: a replay may have come before what was in flight.
+  if bellwire.webhook_hold(subscription.id) is not null then
+    raise exception 'a delivery to this receiver is being sent at this moment'
       using errcode = '23505', detail = 'in_flight', hint = 'See what becomes of it, then skip it.';
   end if;
   if delivery.position is null then

@@ -1,6 +1,6 @@
 -- A delivery that becomes the head while another one of its receiver is in flight waits as long as that one may take: two
 -- at once would arrive in any order. It waits under a lease of nobody.
--- Called by: redeliver_webhook(), replay_webhooks(), as bellwire_definer, with the subscription locked.
+-- Called by: redeliver_webhook(), replay_webhooks(), skip_webhook_delivery(), as bellwire_definer, with the subscription locked.
 -- Errors: none.
 -- Returns: null where nothing is in flight.
 create or replace function bellwire.webhook_hold(subscription_id bigint)

@@ -221,6 +221,17 @@ t.test(
     t.equal(claims.length, 2, 'both receivers have one in flight');
     await stage.byAdministrator(REPLAY, [id, null, 3]);
     t.strictSame(await worker.claim(), [], 'what comes before it waits for it');
+    const waiting = await stage.value(
+      `select id from bellwire.webhook_deliveries
+       where subscription_id = $1 and state = 'pending' and leased_by is null`,
+      [id],
+    );
+    await refused(
+      t,
+      stage.byAdministrator(SKIP, [waiting]),
+      { code: '23505', detail: 'in_flight' },
+      'nor is it skipped: what follows would be sent beside the one in flight',
+    );
     for (const each of claims) await worker.finish(each, 'answered', 204);
     await stage.look('update bellwire.webhook_deliveries set lease_expires_at = clock_timestamp()');
     t.strictSame((await drain(worker)).map(title), ['Third']);

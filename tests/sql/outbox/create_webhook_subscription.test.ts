@@ -56,6 +56,16 @@ t.test('at most fifty', async (t) => {
   );
 });
 
+t.test('two at once do not both get the last place', async (t) => {
+  const stage = await createStage(t);
+  await stage.set('webhook_subscription_limit', 1);
+  const results = await Promise.allSettled(
+    Array.from({ length: 4 }, () => stage.byAdministrator(CALL, [URL, null, null])),
+  );
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+  t.equal(await stage.value('select count(*) from bellwire.webhook_subscriptions'), 1);
+});
+
 t.test('administrators alone', async (t) => {
   const stage = await createStage(t);
   const values = [URL, null, null];
