@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { createStage, refused, type Stage } from '../fixtures.ts';
 import { delivery, emit, subscribe, subscription, title, Worker } from './webhooks.ts';
 
+const LOOK_EVERY_MS = 10;
 const SKIP = 'select bellwire.skip_webhook_delivery($1)';
 const REDELIVER = 'select bellwire.redeliver_webhook($1)';
 const REPLAY = 'select * from bellwire.replay_webhooks($1, $2, $3)';
@@ -340,4 +342,28 @@ t.test('a subscription deleted during a send', async (t) => {
   await stage.byAdministrator('select bellwire.delete_webhook_subscription($1)', [id]);
   t.equal(await worker.renew(claim), false, 'nothing is sent any more');
   t.equal(await worker.finish(claim, 'answered', 204), 'stale', 'nor noted');
+});
+
+t.test('its outcome and its deletion do not wait for each other', async (t) => {
+  const stage = await createStage(t);
+  const { id } = await subscribe(stage);
+  await emit(stage, ['First']);
+  const worker = new Worker(stage);
+  const claim = await worker.claimOne();
+  const waiting = async (count: number) => {
+    const waiters = `select count(*)::int from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await stage.value<number>(waiters)) < count) await delay(LOOK_EVERY_MS);
+  };
+  const holder = await stage.database.admin.connect();
+  await holder.query('begin');
+  await holder.query('select from bellwire.webhook_subscriptions for no key update');
+  const deleted = stage.byAdministrator('select bellwire.delete_webhook_subscription($1)', [id]);
+  await waiting(1);
+  const outcome = worker.finish(claim, 'answered', 500);
+  await waiting(2);
+  await holder.query('commit');
+  holder.release();
+  await deleted;
+  t.equal(await outcome, 'stale');
 });
