@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { openBenchDatabase } from './database.ts';
 import { bulkWrite } from './figures/bulk-write.ts';
+import { deliver } from './figures/deliver.ts';
 import { fanout } from './figures/fanout.ts';
 import { inboxRead } from './figures/inbox-read.ts';
 import { push } from './figures/push.ts';
@@ -18,6 +19,7 @@ const FIGURES: Record<string, Figure> = {
   'ruled-write': ruledWrite,
   'bulk-write': bulkWrite,
   push,
+  deliver,
   'inbox-read': inboxRead,
 };
 

@@ -8,7 +8,7 @@ import { describeError, type Logger, lineLogger } from './logger.ts';
 import { Queue } from './queue.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
-import { deliver } from './webhooks/deliver.ts';
+import { deliverRun, type WebhookAttempt } from './webhooks/deliver.ts';
 import {
   type AllowList,
   checkTarget,
@@ -17,6 +17,7 @@ import {
   type Resolve,
   resolveHostname,
 } from './webhooks/guard.ts';
+import { Ledger } from './webhooks/ledger.ts';
 import { Pump } from './webhooks/pump.ts';
 import { SEND_TIMEOUT_MS, Sender } from './webhooks/send.ts';
 import { checkHeaderPrefix } from './webhooks/signature.ts';
@@ -38,6 +39,8 @@ export interface WorkerOptions {
   /** How often to look without having been woken. */
   pollSeconds?: number;
   logger?: Logger;
+  /** Told of every webhook attempt that was written down. */
+  onWebhookAttempt?: (attempt: WebhookAttempt) => void;
   /** For tests, which cannot wait for ten seconds or rely on a name server. */
   sendTimeoutMs?: number;
   resolve?: Resolve;
@@ -56,6 +59,8 @@ const FAN_OUT_CHUNKS = 10;
 const EMAIL_ROUNDS_PER_RUN = 10;
 /** Above the number of subscriptions an installation usually has, so that hanging ones take no place from others. */
 const MAX_SENDS_IN_FLIGHT = 64;
+/** One after the other, under one lease: what a claim costs is shared by so many deliveries. */
+const MAX_RUN = 16;
 const STOP_TIMEOUT_MS = 10_000;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
@@ -83,6 +88,7 @@ class Worker {
   readonly #drainPool;
   readonly #queuePool;
   readonly #sender: Sender;
+  readonly #ledger: Ledger;
   readonly #emailSender: EmailSender | undefined;
   readonly #work: Work;
   readonly #queue: Queue;
@@ -100,6 +106,9 @@ class Worker {
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
     const database = new WorkerDatabase(this.#drainPool);
+    this.#ledger = new Ledger((finished, isStopping) =>
+      database.finishWebhooks(finished, isStopping),
+    );
     this.#sender = new Sender(options.sendTimeoutMs ?? SEND_TIMEOUT_MS);
     this.#emailSender =
       smtp &&
@@ -186,15 +195,17 @@ class Worker {
       database,
       check: (url: string) => checkTarget(url, guard),
       sender: this.#sender,
+      ledger: this.#ledger,
       headerPrefix: checkHeaderPrefix(this.#options.webhookHeaderPrefix ?? DEFAULT_HEADER_PREFIX),
       logger: this.#logger,
+      onAttempt: this.#options.onWebhookAttempt,
     };
     return new Pump({
       maxInFlight: MAX_SENDS_IN_FLIGHT,
-      claim: (maxCount) => database.claimWebhooks(maxCount),
-      deliver: (claimed) => deliver(claimed, delivery),
+      claim: (maxCount) => database.claimWebhooks(maxCount, MAX_RUN),
+      deliver: (run) => deliverRun(run, delivery),
       millisecondsToNext: () => database.millisecondsToNextWebhook(),
-      onFull: () => void this.#enqueue('webhooks-pump'),
+      onMuch: () => void this.#enqueue('webhooks-pump'),
       onTimerError: (error) => this.#reportFailure('webhooks-pump', error),
     });
   }
@@ -275,6 +286,7 @@ class Worker {
   async #shutDown(): Promise<void> {
     clearTimeout(this.#pollTimer);
     const { sequencer, pump, emails, fanOut } = this.#work;
+    this.#ledger.stop();
     const drained = Promise.all([
       this.#listener.stop(),
       sequencer.stop(),

@@ -22,7 +22,8 @@ const MAX_ERROR_CODE_POINTS = 255;
 const MAX_DISCARDED_BYTES = 16 * 1024;
 const MAX_DISCARD_MS = 1_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_FREE_SOCKETS = 4;
+/** Many receivers may be one host: as many as there are sends in flight. */
+const MAX_FREE_SOCKETS = 64;
 /** Below the five seconds after which many servers close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const MAX_ADDRESSES_TRIED = 4;
