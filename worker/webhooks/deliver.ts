@@ -29,7 +29,7 @@ export interface WebhookAttempt {
   subscriptionId: number;
 }
 
-export interface DeliverOptions {
+interface DeliverOptions {
   database: WorkerDatabase;
   /** The guard, with the operator's allow-list. */
   check: (url: string) => Promise<Verdict>;

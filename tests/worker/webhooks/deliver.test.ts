@@ -410,3 +410,23 @@ t.test('a success that comes after the lease was lost ends no pause', async (t) 
   t.match((await deliveriesOf(database, id))[0], { state: 'pending', last_status: 500 });
   t.match(await subscriptionRow(database, id), { consecutive_failures: 1 });
 });
+
+t.test('a run that takes longer than a lease keeps it, and sends each once', async (t) => {
+  const { database, stage } = await open(t);
+  await database.admin.query(
+    "update bellwire.settings set value = 2 where name = 'webhook_lease_seconds'",
+  );
+  const receiver = await startReceiver(t, (_request, response) => {
+    setTimeout(() => response.writeHead(204).end(), 450);
+  });
+  const { id } = await subscribe(database, receiver.url);
+  for (let i = 1; i <= 7; i += 1) await renameArchive(database, stage, `Name ${i}`);
+  const options = { databaseUrl: database.workerUrl, sendTimeoutMs: 8_000, pollSeconds: 0.1 };
+  await Promise.all([startWorker(t, options), startWorker(t, options)]);
+  await until('all are delivered', async () =>
+    (await deliveriesOf(database, id)).every(({ state }) => state === 'delivered'),
+  );
+  const positions = receiver.received.map(({ headers }) => headers['x-codex-position']);
+  t.strictSame(positions, ['1', '2', '3', '4', '5', '6', '7']);
+  t.equal(receiver.mostAtOnce(), 1);
+});
