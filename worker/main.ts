@@ -60,7 +60,7 @@ const EMAIL_ROUNDS_PER_RUN = 10;
 /** Above the number of subscriptions an installation usually has, so that hanging ones take no place from others. */
 const MAX_SENDS_IN_FLIGHT = 64;
 /** One after the other, under one lease: what a claim costs is shared by so many deliveries. */
-const MAX_RUN = 16;
+const MAX_RUN = 32;
 const STOP_TIMEOUT_MS = 10_000;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
