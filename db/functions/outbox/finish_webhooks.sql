@@ -7,7 +7,7 @@
 --   anything else  one attempt more, and the subscription pauses 10, 20, 40 ... at most 3600 seconds
 -- A worker whose lease was taken over changes nothing. rest_counts says how many deliveries of the same claim are behind
 -- each: unless the subscription goes on, their leases are given back as well.
--- Rejected: a call per attempt; all in one statement, which is half as long again in getting ready for what is rare.
+-- Rejected: all in one statement, which gets ready for what is rare (75 µs of processor for one attempt, against 56).
 -- Called by: bellwire_worker, after its sends.
 -- Errors: 22023 for an unknown result.
 -- Returns: delivered, dead, paused or disabled, and whether the next delivery of the claim may be sent; no row for an
