@@ -7,6 +7,9 @@
 import { parseArgs } from 'node:util';
 import { openBenchDatabase } from './database.ts';
 import { bulkWrite } from './figures/bulk-write.ts';
+import { commitToDelivery } from './figures/commit-to-delivery.ts';
+import { deliver } from './figures/deliver.ts';
+import { emitConcurrent } from './figures/emit-concurrent.ts';
 import { fanout } from './figures/fanout.ts';
 import { inboxRead } from './figures/inbox-read.ts';
 import { push } from './figures/push.ts';
@@ -18,6 +21,9 @@ const FIGURES: Record<string, Figure> = {
   'ruled-write': ruledWrite,
   'bulk-write': bulkWrite,
   push,
+  deliver,
+  'emit-concurrent': emitConcurrent,
+  'commit-to-delivery': commitToDelivery,
   'inbox-read': inboxRead,
 };
 

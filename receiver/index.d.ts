@@ -44,7 +44,8 @@ export type KnownEvent =
   | Envelope<'log.move', LogData & { previous_parent_id: number | null }>
   | Envelope<'log.publish', LogData & { version_id: number | null }>
   | Envelope<'log.restore', LogData & { version_id: number | null }>
-  | Envelope<'log.delete', LogData>;
+  | Envelope<'log.delete', LogData>
+  | Envelope<'webhook.test', { message: string; subscription_id: number }>;
 
 /** As they arrived. A parsed object is refused: written again it would be other bytes. */
 export type RawBody = string | Uint8Array;

@@ -31,18 +31,31 @@ export interface ClaimedWebhook {
   position: number;
   body: Buffer;
   attempts: number;
+  /** Sent once, beside the queue. */
+  isTest: boolean;
+  /** On the clock of `performance.now()`, before the claim was sent: the lease is younger than that. */
+  claimedAt: number;
 }
 
 export type WebhookResult = 'answered' | 'failed' | 'refused';
-type WebhookOutcome = 'delivered' | 'dead' | 'paused' | 'disabled' | 'stale';
+export type WebhookOutcome = 'delivered' | 'dead' | 'paused' | 'disabled' | 'stale';
 
-interface FinishedWebhook {
+export interface FinishedWebhook {
   deliveryId: number;
   lease: string;
   result: WebhookResult;
   status: number | null;
   error: string | null;
   durationMs: number | null;
+  /** Deliveries of the same run that are behind it. */
+  restCount: number;
+}
+
+export interface WrittenWebhook {
+  deliveryId: number;
+  outcome: WebhookOutcome;
+  /** Whether the next delivery of the run may be sent; else nothing of it is leased any more. */
+  goesOn: boolean;
 }
 
 export interface ClaimedEmail {
@@ -158,35 +171,59 @@ export class WorkerDatabase {
   }
 
   /**
-   * Leases the heads of up to `maxCount` subscriptions for 30 seconds. The token is new at every
-   * claim: if this process stalls until its lease lapses and then claims the same delivery again,
-   * its first attempt is as stale as another worker's would be.
+   * Leases up to `maxRun` deliveries, in their order, of each of up to `maxCount` subscriptions, for
+   * 30 seconds. The token is new at every claim: if this process stalls until its lease lapses and
+   * then claims the same delivery again, its first attempt is as stale as another worker's would be.
    */
-  async claimWebhooks(maxCount: number): Promise<ClaimedWebhook[]> {
-    return this.#rows<ClaimedWebhook>(
-      `select $1::uuid as lease, delivery_id as "deliveryId", subscription_id as "subscriptionId", url, secrets,
+  async claimWebhooks(maxCount: number, maxRun: number): Promise<ClaimedWebhook[][]> {
+    const claimedAt = performance.now();
+    const lease = randomUUID();
+    const rows = await this.#rows<Omit<ClaimedWebhook, 'lease' | 'claimedAt'>>(
+      `select delivery_id as "deliveryId", subscription_id as "subscriptionId", url, secrets,
               event_id as "eventId", event_type as "eventType", delivery_position as "position",
-              body, attempts
-         from bellwire.claim_webhooks($1, $2)`,
-      [randomUUID(), maxCount],
+              body, attempts, is_test as "isTest"
+         from bellwire.claim_webhooks($1, $2, $3)`,
+      [lease, maxCount, maxRun],
     );
+    const runs = new Map<string, ClaimedWebhook[]>();
+    for (const row of rows) {
+      // A test waits for nothing, so it is a run of its own.
+      const key = `${row.subscriptionId} ${row.isTest}`;
+      const run = runs.get(key);
+      const claimed = { ...row, lease, claimedAt };
+      if (run) run.push(claimed);
+      else runs.set(key, [claimed]);
+    }
+    return [...runs.values()];
   }
 
-  /** False when the lease was lost: then nothing may be sent. */
-  async renewWebhookLease(deliveryId: number, lease: string): Promise<boolean> {
-    return this.#value('select bellwire.renew_webhook_lease($1, $2) as value', [deliveryId, lease]);
-  }
-
-  /** Writes down what came of a send; SQL decides what it means. */
-  async finishWebhook(finished: FinishedWebhook): Promise<WebhookOutcome> {
-    return this.#value('select bellwire.finish_webhook($1, $2, $3, $4, $5, $6) as value', [
-      finished.deliveryId,
-      finished.lease,
-      finished.result,
-      finished.status,
-      finished.error,
-      finished.durationMs,
+  /** False when a lease was lost: then nothing may be sent. */
+  async renewWebhookLeases(deliveryIds: number[], lease: string): Promise<boolean> {
+    return this.#value('select bellwire.renew_webhook_leases($1, $2) as value', [
+      deliveryIds,
+      lease,
     ]);
+  }
+
+  /** Writes down what came of sends; SQL decides what it means. `isStopping`: nothing goes on. */
+  async finishWebhooks(
+    finished: readonly FinishedWebhook[],
+    isStopping: boolean,
+  ): Promise<WrittenWebhook[]> {
+    return this.#rows<WrittenWebhook>(
+      `select delivery_id as "deliveryId", outcome, goes_on as "goesOn"
+         from bellwire.finish_webhooks($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [
+        finished.map(({ deliveryId }) => deliveryId),
+        finished.map(({ lease }) => lease),
+        finished.map(({ result }) => result),
+        finished.map(({ status }) => status),
+        finished.map(({ error }) => error),
+        finished.map(({ durationMs }) => durationMs),
+        finished.map(({ restCount }) => restCount),
+        isStopping,
+      ],
+    );
   }
 
   /**

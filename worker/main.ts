@@ -12,12 +12,13 @@ import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
 import { parseSmtpUrl } from './email/smtp.ts';
 import { describeError, type Logger, lineLogger } from './logger.ts';
-import { type WebhookAttempt, WorkerMetrics } from './metrics.ts';
+import { WorkerMetrics } from './metrics.ts';
 import { ProbeListener, type ProbeOptions } from './probes.ts';
 import { Queue } from './queue.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
-import { deliver } from './webhooks/deliver.ts';
+import { deliverRun, type WebhookAttempt } from './webhooks/deliver.ts';
+import { Ledger } from './webhooks/ledger.ts';
 import { Pump } from './webhooks/pump.ts';
 import { sealSecrets } from './webhooks/seal.ts';
 import { openingSecrets } from './webhooks/secrets.ts';
@@ -77,6 +78,8 @@ const MAX_SENDS_IN_FLIGHT = 64;
 const DEFAULT_SLOW_QUERY_MS = 500;
 /** With the graces that follow, within the ten seconds that a process has to end. */
 const STOP_TIMEOUT_MS = 6_000;
+/** One after the other, under one lease: what a claim costs is shared by so many deliveries. */
+const MAX_RUN = 32;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
 const IDLE_LOOK_MS = 10;
@@ -106,6 +109,7 @@ class Worker {
   readonly #queuePool;
   readonly #database: WorkerDatabase;
   readonly #sender: Sender;
+  readonly #ledger: Ledger;
   readonly #emailSender: EmailSender | undefined;
   readonly #work: Work;
   readonly #queue: Queue;
@@ -141,6 +145,9 @@ class Worker {
     this.#metrics = new WorkerMetrics(database);
     this.#readiness = new Readiness(() => database.isMigrated());
     this.#probes = this.#makeProbes();
+    this.#ledger = new Ledger((finished, isStopping) =>
+      database.finishWebhooks(finished, isStopping),
+    );
     this.#sender = new Sender(options.sendTimeoutMs ?? SEND_TIMEOUT_MS);
     this.#emailSender =
       smtp &&
@@ -271,22 +278,23 @@ class Worker {
       database,
       check: (url: string) => checkTarget(url, guard),
       sender: this.#sender,
+      ledger: this.#ledger,
       headerPrefix: checkHeaderPrefix(this.#options.webhookHeaderPrefix ?? DEFAULT_HEADER_PREFIX),
       logger: this.#logger,
-      onWebhookAttempt: (attempt: WebhookAttempt) => {
+      onAttempt: (attempt: WebhookAttempt) => {
         this.#metrics.webhookAttempt(attempt);
         this.#options.onWebhookAttempt?.(attempt);
       },
     };
     return new Pump({
       maxInFlight: MAX_SENDS_IN_FLIGHT,
-      claim: (maxCount) => database.claimWebhooks(maxCount),
+      claim: (maxCount) => database.claimWebhooks(maxCount, MAX_RUN),
       deliver: openingSecrets(
-        { keyring: this.#keyring, database, logger: this.#logger },
-        (claimed) => deliver(claimed, delivery),
+        { keyring: this.#keyring, database, ledger: this.#ledger, logger: this.#logger },
+        (run) => deliverRun(run, delivery),
       ),
       millisecondsToNext: () => database.millisecondsToNextWebhook(),
-      onFull: () => void this.#enqueue('webhooks-pump'),
+      onMuch: () => void this.#enqueue('webhooks-pump'),
       onTimerError: (error) => this.#reportFailure('webhooks-pump', error),
     });
   }
@@ -377,6 +385,7 @@ class Worker {
       const problem = await settledWithin(work, milliseconds);
       if (problem !== undefined) failures.push(`${name}: ${problem}`);
     };
+    this.#ledger.stop();
     const drained = Promise.all([
       this.#listener.stop(),
       sequencer.stop(),

@@ -1,14 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { EmailResult, WorkerDatabase } from './database.ts';
+import type { WebhookAttempt } from './webhooks/deliver.ts';
 import type { TaskName } from './work.ts';
-
-/** What came of one attempt to send a webhook. */
-export interface WebhookAttempt {
-  /** delivered, dead, paused, disabled or stale. */
-  outcome: string;
-  seconds: number;
-  subscriptionId: number;
-}
 
 const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MS_PER_SECOND = 1_000;

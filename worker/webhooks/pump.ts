@@ -6,23 +6,26 @@ const LOOK_AGAIN_AFTER_MS = 30;
 /** A pause that ends within this time is not worth a timer per poll, and a clock may jump. */
 const MAX_TIMER_MS = 60_000;
 const MIN_TIMER_MS = 50;
+/** So many runs at once are work enough for two workers. */
+const SHARE_FROM_RUNS = 8;
 
 interface PumpOptions {
-  /** Deliveries in flight in this process, one per subscription. */
+  /** Subscriptions being sent to by this process, with one delivery in flight each. */
   maxInFlight: number;
-  claim: (maxCount: number) => Promise<ClaimedWebhook[]>;
-  /** Sends one and writes down what came of it. Must not throw. */
-  deliver: (claimed: ClaimedWebhook) => Promise<void>;
+  /** At most so many runs, one per subscription. */
+  claim: (maxCount: number) => Promise<ClaimedWebhook[][]>;
+  /** Sends a run one after the other and writes down what came of it. Must not throw. */
+  deliver: (run: ClaimedWebhook[]) => Promise<void>;
   /** Milliseconds until the next paused subscription wakes; null: none. */
   millisecondsToNext: () => Promise<number | null>;
-  /** Every place is taken: the moment to let other workers know that there is more. */
-  onFull: () => void;
+  /** There is more than one worker need do: the moment to let others know. */
+  onMuch: () => void;
   /** What a run started by the pump's own timer could not do. */
   onTimerError: (error: unknown) => void;
 }
 
 /**
- * Keeps a bounded set of sends in flight and claims again whenever one ends, so that a receiver
+ * Keeps a bounded set of runs in flight and claims again whenever one ends, so that a receiver
  * that hangs occupies its own place and nobody else's. There is no batch and no barrier.
  */
 export class Pump {
@@ -101,13 +104,13 @@ export class Pump {
     const places = this.#options.maxInFlight - this.#inFlight.size;
     if (places <= 0) return 0;
     const claimed = await this.#options.claim(places);
-    for (const each of claimed) this.#start(each);
-    if (claimed.length === places) this.#options.onFull();
+    for (const run of claimed) this.#start(run);
+    if (claimed.length >= Math.min(places, SHARE_FROM_RUNS)) this.#options.onMuch();
     return claimed.length;
   }
 
-  #start(claimed: ClaimedWebhook): void {
-    const sending = this.#options.deliver(claimed).finally(() => {
+  #start(run: ClaimedWebhook[]): void {
+    const sending = this.#options.deliver(run).finally(() => {
       this.#inFlight.delete(sending);
       this.#ask();
     });

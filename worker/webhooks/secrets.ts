@@ -2,12 +2,14 @@ import { type Keyring, UnsealError } from '../../secrets/keyring.ts';
 import { webhookSecretContext } from '../../secrets/webhook-secret.ts';
 import type { ClaimedWebhook, WorkerDatabase } from '../database.ts';
 import { describeError, type Logger } from '../logger.ts';
+import type { Ledger } from './ledger.ts';
 
-type Deliver = (claimed: ClaimedWebhook) => Promise<void>;
+type Deliver = (run: ClaimedWebhook[]) => Promise<void>;
 
 interface Options {
   keyring: Keyring;
-  database: Pick<WorkerDatabase, 'finishWebhook' | 'noteUnopenedSecret'>;
+  database: Pick<WorkerDatabase, 'noteUnopenedSecret'>;
+  ledger: Ledger;
   logger: Logger;
 }
 
@@ -15,22 +17,24 @@ interface Options {
 const SEALED = /^([0-9a-f-]{36}) (sealed\..+)$/;
 
 /**
- * Opens the secrets of what was claimed and hands it on. Where one does not open, because its key is
+ * Opens the secrets of a run, which are those of its subscription, and hands it on. Where one does not open, because its key is
  * not in SECRETS_KEY any more, nothing is sent: half a signature is none. The attempt has failed, so
  * the delivery waits for the key to come back.
  *
  * Never throws.
  */
 export function openingSecrets(options: Options, deliver: Deliver): Deliver {
-  return async (claimed) => {
+  return async (run) => {
+    const [head] = run;
+    if (head === undefined) return;
     let secrets: string[];
     try {
-      secrets = claimed.secrets.map((stored) => openSecret(stored, options.keyring));
+      secrets = head.secrets.map((stored) => openSecret(stored, options.keyring));
     } catch (error) {
-      await fail(claimed, error, options);
+      await fail(head, run.length - 1, error, options);
       return;
     }
-    await deliver({ ...claimed, secrets });
+    await deliver(run.map((claimed) => ({ ...claimed, secrets })));
   };
 }
 
@@ -41,8 +45,13 @@ function openSecret(stored: string, keyring: Keyring): string {
   return keyring.open(sealed, webhookSecretContext(sealId));
 }
 
-async function fail(claimed: ClaimedWebhook, error: unknown, options: Options): Promise<void> {
-  const { database, logger } = options;
+async function fail(
+  claimed: ClaimedWebhook,
+  restCount: number,
+  error: unknown,
+  options: Options,
+): Promise<void> {
+  const { database, ledger, logger } = options;
   const { deliveryId, subscriptionId, lease } = claimed;
   const about = { delivery: deliveryId, subscription: subscriptionId };
   // Only our own sentence: it names a key by its id and never holds a secret.
@@ -51,7 +60,7 @@ async function fail(claimed: ClaimedWebhook, error: unknown, options: Options): 
   logger.warn({ ...about, error: message }, 'webhook was not sent');
   try {
     const result = { result: 'failed', status: null, error: message, durationMs: null } as const;
-    await database.finishWebhook({ deliveryId, lease, ...result });
+    await ledger.finish({ deliveryId, lease, restCount, ...result });
     await database.noteUnopenedSecret(subscriptionId, message);
   } catch (problem) {
     logger.warn({ ...about, error: describeError(problem) }, 'webhook attempt was not recorded');

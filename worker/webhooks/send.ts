@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { hostnameOf } from '../../outgoing/hostnames.ts';
 
 /** What came of one attempt. The receiver's body is never part of it. */
@@ -22,10 +23,13 @@ const MAX_ERROR_CODE_POINTS = 255;
 const MAX_DISCARDED_BYTES = 16 * 1024;
 const MAX_DISCARD_MS = 1_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_FREE_SOCKETS = 4;
+/** Many receivers may be one host: as many as there are sends in flight. */
+const MAX_FREE_SOCKETS = 64;
 /** Below the five seconds after which many servers close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const MAX_ADDRESSES_TRIED = 4;
+/** Answers like 103 that only announce one; there may be a few, not a flood. */
+const MAX_INTERIM_ANSWERS = 16;
 
 /** Sends POST requests over kept-alive connections. One per process. */
 export class Sender {
@@ -50,11 +54,11 @@ export class Sender {
 
   /** Never throws and never takes longer than the time limit. Redirects are not followed. */
   async post(outgoing: Outgoing): Promise<Answer> {
-    const deadline = Date.now() + this.#timeoutMs;
+    const deadline = performance.now() + this.#timeoutMs;
     const addresses = outgoing.addresses.slice(0, MAX_ADDRESSES_TRIED);
     let answer: Answer = { error: 'There is no address to connect to.' };
     for (const [index, address] of addresses.entries()) {
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (left <= 0) break;
       // A host that swallows packets on its first address must leave time for the others.
       const connectMs = left / (addresses.length - index);
@@ -87,7 +91,8 @@ export class Sender {
   /**
    * The address is given to the connect itself, as a literal: there is no second look-up that
    * could answer differently, and the agent's pool is keyed by it, so a kept-alive connection is
-   * used only while its address is among those approved.
+   * used only while its address is among those approved. With TLS it is keyed by the servername as
+   * well: two hosts on one address never share a connection.
    */
   #request(
     outgoing: Outgoing,
@@ -114,7 +119,7 @@ export class Sender {
       try {
         const request = isSecure ? https.request(options) : http.request(options);
         const attempt = new RequestWatch(request, this.#timeoutMs, resolve);
-        attempt.watch(Math.max(1, deadline - Date.now()), connectMs);
+        attempt.watch(address, Math.max(1, deadline - performance.now()), connectMs);
         request.end(outgoing.body);
       } catch (error) {
         // What Node refuses to put into a request at all.
@@ -148,7 +153,7 @@ class RequestWatch {
     this.#resolve = resolve;
   }
 
-  watch(totalMs: number, connectMs: number): void {
+  watch(address: string, totalMs: number, connectMs: number): void {
     const request = this.#request;
     this.#timers = [
       setTimeout(() => this.#timeOut(), totalMs),
@@ -160,8 +165,22 @@ class RequestWatch {
       const onConnected = () => {
         this.#isConnected = true;
       };
-      if (request.reusedSocket) onConnected();
-      else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', onConnected);
+      // Both are told before anything of the request is written.
+      if (request.reusedSocket) {
+        if (this.#isApproved(socket, address)) onConnected();
+        return;
+      }
+      socket.once('connect', () => {
+        if (this.#isApproved(socket, address) && !('encrypted' in socket)) onConnected();
+      });
+      if ('encrypted' in socket) socket.once('secureConnect', onConnected);
+    });
+    let interimAnswers = 0;
+    request.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers <= MAX_INTERIM_ANSWERS) return;
+      this.#finish({ error: 'Interim answers without end.' });
+      request.destroy();
     });
     request.on('response', (response) => {
       letGo(response);
@@ -173,6 +192,15 @@ class RequestWatch {
     });
     // A 101 that nobody asked for ends the request without an error.
     request.on('close', () => this.#finish({ error: 'The connection closed without an answer.' }));
+  }
+
+  /** Whether the other end is the address that was meant; if not, the connection is dropped. */
+  #isApproved(socket: Socket, address: string): boolean {
+    const connectedTo = socket.remoteAddress ?? 'nowhere';
+    if (isSameAddress(connectedTo, address)) return true;
+    this.#finish({ error: `The connection went to ${connectedTo}, which was not approved.` });
+    socket.destroy();
+    return false;
   }
 
   #timeOut(): void {
@@ -187,6 +215,13 @@ class RequestWatch {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#resolve({ answer, mayTryNext: !this.#isConnected && 'error' in answer, wasStale });
   }
+}
+
+/** An IPv4 address may be written as an IPv6 one, and IPv6 in more than one way. */
+function isSameAddress(left: string, right: string): boolean {
+  if (left === right) return true;
+  if (!ipaddr.isValid(left) || !ipaddr.isValid(right)) return false;
+  return ipaddr.process(left).toString() === ipaddr.process(right).toString();
 }
 
 /**
@@ -212,9 +247,9 @@ function sendError(error: NodeJS.ErrnoException): string {
   return shorten(text);
 }
 
-/** At most 255 code points; a surrogate pair is never split. */
+/** At most 255 code points; a surrogate pair is never split. Postgres stores no NUL. */
 export function shorten(text: string): string {
-  const points = Array.from(text);
-  if (points.length <= MAX_ERROR_CODE_POINTS) return text;
+  const points = Array.from(text.replaceAll('\0', ''));
+  if (points.length <= MAX_ERROR_CODE_POINTS) return points.join('');
   return `${points.slice(0, MAX_ERROR_CODE_POINTS - 1).join('')}…`;
 }

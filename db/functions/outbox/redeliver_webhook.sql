@@ -1,5 +1,5 @@
 -- Sends a dead delivery again, as if for the first time, in its old place: its sequence is older than what is pending, so
--- it is the head again and everything else waits for it.
+-- it is the head again and everything else waits for it, once what is in flight has ended.
 -- Called by: bellwire_admin, api.redeliver_webhook().
 -- Errors: P0002 for an unknown delivery; 23505 not_dead for any other state and for a test, event_expired for one that
 -- would be given up at once, already_pending where the same event waits already.
@@ -38,7 +38,7 @@ begin
       using errcode = '23505', detail = 'already_pending', hint = 'It was replayed, or sent again, before.';
   end if;
   update bellwire.webhook_deliveries as again
-  set state = 'pending', attempts = 0, leased_by = null, lease_expires_at = bellwire.webhook_hold(subscription.id)
+  set state = 'pending', attempts = 0, leased_by = null, lease_expires_at = null
   where again.id = delivery.id;
   perform bellwire.note_webhook_change(subscription, 'redelivered', jsonb_build_object(
     'delivery_id', delivery.id, 'sequence', delivery.sequence));

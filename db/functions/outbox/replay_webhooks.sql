@@ -16,14 +16,12 @@ declare
   max_events constant integer := (
     select setting.value from bellwire.settings as setting where setting.name = 'webhook_replay_limit');
   subscription bellwire.webhook_subscriptions;
-  hold_until timestamptz;
 begin
   if (since is null) = (from_sequence is null) then
     raise exception 'a replay begins at an instant or at a sequence'
       using errcode = '22023', hint = 'Pass one of the two.';
   end if;
   subscription := bellwire.lock_webhook_subscription(id);
-  hold_until := bellwire.webhook_hold(subscription.id);
   with chosen as materialized (
     select event.id as event_id, event.sequence
     from bellwire.webhook_events as event
@@ -43,10 +41,8 @@ begin
     select chosen.event_id, chosen.sequence from chosen order by chosen.sequence limit max_events
   ),
   written as (
-    insert into bellwire.webhook_deliveries (subscription_id, event_id, sequence, replayed_at, lease_expires_at)
-    select
-      subscription.id, replayed_events.event_id, replayed_events.sequence, clock_timestamp(),
-      case when replayed_events.sequence = (select min(chosen.sequence) from chosen) then hold_until end
+    insert into bellwire.webhook_deliveries (subscription_id, event_id, sequence, replayed_at)
+    select subscription.id, replayed_events.event_id, replayed_events.sequence, clock_timestamp()
     from replayed_events
     order by replayed_events.sequence
     returning sequence

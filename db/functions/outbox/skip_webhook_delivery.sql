@@ -25,7 +25,7 @@ begin
       using errcode = '23505', detail = 'not_the_head', hint = 'Nothing behind it is waited for.';
   end if;
   -- Also another one than the head: a replay may have come before what was in flight.
-  if bellwire.webhook_hold(subscription.id) is not null then
+  if bellwire.is_webhook_in_flight(subscription.id) then
     raise exception 'a delivery to this receiver is being sent at this moment'
       using errcode = '23505', detail = 'in_flight', hint = 'See what becomes of it, then skip it.';
   end if;

@@ -1,4 +1,9 @@
+import { validateHeaderValue } from 'node:http';
+import fc from 'fast-check';
+import pg from 'pg';
+import { Webhook } from 'standardwebhooks';
 import t from 'tap';
+import { deliveryHeaders } from '../../../worker/webhooks/signature.ts';
 import { createStage, refused, type Stage } from '../fixtures.ts';
 import { emit, sequence, subscribe, Worker } from './webhooks.ts';
 
@@ -96,6 +101,42 @@ t.test('many writers, many sequencers: 1 to n', async (t) => {
     (await numbered(stage)).map((row) => row.sequence),
     Array.from({ length: 24 }, (_, index) => index + 1),
   );
+});
+
+t.test('a sequencer whose connection is cut midway: no gap, nothing twice', async (t) => {
+  const stage = await createStage(t);
+  await subscribe(stage);
+  for (const title of ['a', 'b', 'c']) {
+    await stage.by(stage.people.member, rename, [stage.documentId, title]);
+  }
+  const doomed = new pg.Client({ connectionString: stage.database.workerUrl });
+  doomed.on('error', () => {});
+  await doomed.connect();
+  // It waits for this row when it has numbered the events and stored their bodies.
+  const holder = await stage.database.admin.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('update bellwire.webhook_sequence set last_sequence = last_sequence');
+    const cut = t.rejects(doomed.query('select bellwire.sequence_webhooks(10)'), { code: '57P01' });
+    const find = `select pid from pg_stat_activity
+        where wait_event_type = 'Lock' and query ~ 'sequence_webhooks' and datname = current_database()`;
+    let pid: unknown;
+    while (pid === undefined) pid = (await stage.look(find))[0]?.pid;
+    t.equal(await sequence(stage), 0, 'a second one does not wait for it');
+    await stage.look('select pg_terminate_backend($1)', [pid]);
+    await cut;
+    await holder.query('rollback');
+  } finally {
+    holder.release();
+  }
+  t.strictSame(await numbered(stage), [], 'nothing of it stayed');
+  t.equal(await sequence(stage), 3);
+  t.strictSame(await numbered(stage), [
+    { sequence: 1, title: 'a' },
+    { sequence: 2, title: 'b' },
+    { sequence: 3, title: 'c' },
+  ]);
+  t.equal(await stage.value('select last_sequence from bellwire.webhook_sequence'), 3);
 });
 
 async function envelopeOf(stage: Stage): Promise<{ text: string; bytes: number; value: never }> {
@@ -212,6 +253,99 @@ t.test("data of one's own that does not fit is left out, its ids stay", async (t
     ticket_id: 77,
     truncated: true,
   });
+});
+
+t.test(
+  'whatever the texts, the bytes are a valid envelope, and the signature is theirs',
+  async (t) => {
+    const stage = await createStage(t);
+    await subscribe(stage);
+    const { member } = stage.people;
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '\n',
+        '\r\n',
+        '\u202e',
+        '\u2028',
+        '\ud83d\ude00',
+        '\ud800',
+        '\udc00',
+        '"',
+        '\\',
+        '\u0001',
+        '\0',
+        'é',
+      ),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    );
+    const text = fc.array(piece, { minLength: 1, maxLength: 300 }).map((pieces) => pieces.join(''));
+    // Postgres stores no NUL, and the driver makes of half a surrogate pair what UTF-8 has for it.
+    const stored = (value: string, points: number) =>
+      Array.from(Buffer.from(value.replaceAll('\0', '')).toString())
+        .slice(0, points)
+        .join('');
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(text, text, async (title, name) => {
+        round += 1;
+        const given = `${round}${stored(title, 200)}`;
+        await stage.look('update bellwire.users set name = $2 where id = $1', [
+          member,
+          `N${stored(name, 99)}`,
+        ]);
+        await stage.by(member, rename, [stage.documentId, given]);
+        const { text: body, bytes, value } = await envelopeOf(stage);
+        const { data, actor, type } = value as {
+          data: { title: string };
+          actor: { name: string };
+          type: string;
+        };
+        const [kept] = await stage.look('select title from suite.logs where id = $1', [
+          stage.documentId,
+        ]);
+        const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+        const headers = deliveryHeaders(
+          {
+            eventId: '00000000-0000-4000-8000-000000000000',
+            eventType: `${type}${title}`,
+            position: 1,
+            body: Buffer.from(body),
+            secrets: [secret],
+          },
+          'Codex',
+          Date.now(),
+        );
+        for (const [key, header] of Object.entries(headers)) validateHeaderValue(key, header);
+        new Webhook(secret).verify(body, headers);
+        return (
+          bytes <= 4096 &&
+          data.title === kept?.title &&
+          Array.from(data.title).length <= 255 &&
+          actor.name ===
+            Array.from(`N${stored(name, 99)}`)
+              .slice(0, 32)
+              .join('') &&
+          !/\p{Surrogate}/u.test(body)
+        );
+      }),
+      { numRuns: 40 },
+    );
+  },
+);
+
+t.test('a NUL is refused before there is an event', async (t) => {
+  const stage = await createStage(t);
+  await subscribe(stage);
+  const { member } = stage.people;
+  await t.rejects(stage.by(member, rename, [stage.documentId, 'a\0b']), { code: '22021' });
+  await t.rejects(
+    stage.byAdministrator("select bellwire.log_activity('log.rename', 'log', $1, $2)", [
+      String(stage.documentId),
+      '{"title": "a\\u0000b"}',
+    ]),
+    { code: '22P05' },
+  );
+  t.equal(await sequence(stage), 0);
 });
 
 t.test('the worker alone sequences', async (t) => {

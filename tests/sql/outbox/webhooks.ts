@@ -54,10 +54,12 @@ export class Worker {
     this.stage = stage;
   }
 
-  async claim(count = 10): Promise<Claim[]> {
-    return (await this.stage.byWorker('select * from bellwire.claim_webhooks($1, $2)', [
+  /** At most so many subscriptions, with at most so many deliveries each. */
+  async claim(count = 10, run = 1): Promise<Claim[]> {
+    return (await this.stage.byWorker('select * from bellwire.claim_webhooks($1, $2, $3)', [
       this.token,
       count,
+      run,
     ])) as unknown as Claim[];
   }
 
@@ -67,11 +69,11 @@ export class Worker {
     return claim;
   }
 
-  async renew(claim: Claim): Promise<boolean> {
-    const [row] = await this.stage.byWorker('select bellwire.renew_webhook_lease($1, $2) as kept', [
-      claim.delivery_id,
-      this.token,
-    ]);
+  async renew(...claims: Claim[]): Promise<boolean> {
+    const [row] = await this.stage.byWorker(
+      'select bellwire.renew_webhook_leases($1, $2) as kept',
+      [claims.map((claim) => claim.delivery_id), this.token],
+    );
     return row?.kept as boolean;
   }
 
@@ -81,12 +83,39 @@ export class Worker {
     status: number | null = null,
     error: string | null = null,
   ): Promise<string> {
-    const [row] = await this.stage.byWorker(
-      'select bellwire.finish_webhook($1, $2, $3, $4, $5, 12) as outcome',
-      [claim.delivery_id, this.token, result, status, error],
-    );
-    return row?.outcome as string;
+    const [written] = await this.finishAll([{ claim, result, status, error }]);
+    return written?.outcome ?? 'stale';
   }
+
+  async finishAll(attempts: readonly Attempt[], isStopping = false): Promise<Written[]> {
+    return (await this.stage.byWorker(
+      'select * from bellwire.finish_webhooks($1, $2, $3, $4, $5, $6, $7, $8)',
+      [
+        attempts.map(({ claim }) => claim.delivery_id),
+        attempts.map(() => this.token),
+        attempts.map(({ result }) => result),
+        attempts.map(({ status }) => status),
+        attempts.map(({ error }) => error ?? null),
+        attempts.map(() => 12),
+        attempts.map(({ restCount }) => restCount ?? 0),
+        isStopping,
+      ],
+    )) as unknown as Written[];
+  }
+}
+
+export interface Attempt {
+  claim: Claim;
+  result: string;
+  status: number | null;
+  error?: string | null;
+  restCount?: number;
+}
+
+interface Written {
+  delivery_id: number;
+  outcome: string;
+  goes_on: boolean;
 }
 
 export const title = (claim: Claim) =>

@@ -16,6 +16,7 @@ import {
 } from '../support.ts';
 
 const SEND_TIMEOUT_MS = 300;
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function open(t: Test) {
   const database = await createDatabase(t);
@@ -302,4 +303,130 @@ t.test('writers that are in the middle of emitting do not hold up the claim', as
     writer.release();
   }
   t.pass('both arrived');
+});
+
+t.test('switched off or deleted between the claim and the send: not sent to', async (t) => {
+  for (const change of [
+    'select bellwire.disable_webhook_subscription($1)',
+    'select bellwire.delete_webhook_subscription($1)',
+  ]) {
+    const { database, stage } = await open(t);
+    const receiver = await startReceiver(t);
+    const { id } = await subscribe(database, `http://slow.example:${receiver.port}/`);
+    const other = await startReceiver(t);
+    await subscribe(database, other.url);
+    let answer: ((addresses: string[]) => void) | undefined;
+    const lines: string[] = [];
+    await startWorker(t, {
+      databaseUrl: database.workerUrl,
+      resolve: () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+      logger: { ...SILENT, info: (_fields, message) => lines.push(message) },
+    });
+    await renameArchive(database, stage, 'Renamed');
+    const claimedAt = Date.now();
+    await until('its address is being looked up', () => answer !== undefined);
+    await database.admin.query(change, [id]);
+    await until('another one is not kept by it', () => other.received.length === 1);
+    // What the database said at the claim is old by then.
+    await until('a moment has passed', () => Date.now() - claimedAt > 300);
+    answer?.(['127.0.0.1']);
+    await until('it was noticed', () => lines.includes('webhook lease lost before the send'));
+    t.equal(receiver.received.length, 0, change);
+  }
+});
+
+t.test('a run stops as soon as its subscription is switched off', async (t) => {
+  const { database, stage, worker } = await open(t);
+  const receiver = await startReceiver(t, async (_request, response) => {
+    if (receiver.received.length === 2)
+      await database.admin.query('select bellwire.disable_webhook_subscription($1)', [id]);
+    response.writeHead(204).end();
+  });
+  const { id } = await subscribe(database, receiver.url);
+  for (let i = 1; i <= 5; i += 1) await renameArchive(database, stage, `Name ${i}`);
+  await worker();
+  const states = async () => (await deliveriesOf(database, id)).map(({ state }) => state).join();
+  const two = 'delivered,delivered,pending,pending,pending';
+  await until('two are delivered', async () => (await states()) === two);
+  await until('nothing is leased', async () =>
+    (await deliveriesOf(database, id)).every(({ leased_by }) => leased_by === null),
+  );
+  t.equal(receiver.received.length, 2);
+});
+
+t.test('a subscription without a secret pauses; every attempt is told of', async (t) => {
+  const { database, stage } = await open(t);
+  const receiver = await startReceiver(t);
+  const { id } = await subscribe(database, receiver.url);
+  const signed = await subscribe(database, receiver.url);
+  await database.admin.query('delete from bellwire.webhook_secrets where subscription_id = $1', [
+    id,
+  ]);
+  const attempts: { outcome: string; seconds: number; subscriptionId: number }[] = [];
+  await startWorker(t, {
+    databaseUrl: database.workerUrl,
+    onWebhookAttempt: (attempt) => attempts.push(attempt),
+  });
+  await renameArchive(database, stage, 'Renamed');
+  await until('both were told of', () => attempts.length === 2);
+  const outcomes = new Map(attempts.map((each) => [each.subscriptionId, each.outcome]));
+  t.equal(outcomes.get(id), 'paused');
+  t.equal(outcomes.get(signed.id), 'delivered');
+  t.ok(attempts.every(({ seconds }) => seconds >= 0 && seconds < 10));
+  t.equal(receiver.received.length, 1, 'nothing is sent unsigned');
+  t.match((await deliveriesOf(database, id))[0], {
+    attempts: 1,
+    last_error: 'The subscription has no secret to sign with.',
+  });
+});
+
+t.test('a success that comes after the lease was lost ends no pause', async (t) => {
+  const { database, stage } = await open(t);
+  let release = () => {};
+  const receiver = await startReceiver(t, (_request, response) => {
+    if (receiver.received.length > 1) response.writeHead(500).end();
+    else release = () => response.writeHead(200).end();
+  });
+  const { id } = await subscribe(database, receiver.url);
+  const outcomes: string[] = [];
+  const options = {
+    databaseUrl: database.workerUrl,
+    sendTimeoutMs: 8_000,
+    onWebhookAttempt: ({ outcome }: { outcome: string }) => outcomes.push(outcome),
+  };
+  await startWorker(t, options);
+  await renameArchive(database, stage, 'Renamed');
+  await until('the first worker is waiting for the answer', () => receiver.received.length === 1);
+  await database.admin.query(
+    "update bellwire.webhook_deliveries set lease_expires_at = now() - interval '1 second'",
+  );
+  await startWorker(t, options);
+  await until('another one has failed', () => outcomes.includes('paused'));
+  release();
+  await until('the late success is written', () => outcomes.includes('stale'));
+  t.match((await deliveriesOf(database, id))[0], { state: 'pending', last_status: 500 });
+  t.match(await subscriptionRow(database, id), { consecutive_failures: 1 });
+});
+
+t.test('a run that takes longer than a lease keeps it, and sends each once', async (t) => {
+  const { database, stage } = await open(t);
+  await database.admin.query(
+    "update bellwire.settings set value = 2 where name = 'webhook_lease_seconds'",
+  );
+  const receiver = await startReceiver(t, (_request, response) => {
+    setTimeout(() => response.writeHead(204).end(), 450);
+  });
+  const { id } = await subscribe(database, receiver.url);
+  for (let i = 1; i <= 7; i += 1) await renameArchive(database, stage, `Name ${i}`);
+  const options = { databaseUrl: database.workerUrl, sendTimeoutMs: 8_000, pollSeconds: 0.1 };
+  await Promise.all([startWorker(t, options), startWorker(t, options)]);
+  await until('all are delivered', async () =>
+    (await deliveriesOf(database, id)).every(({ state }) => state === 'delivered'),
+  );
+  const positions = receiver.received.map(({ headers }) => headers['x-codex-position']);
+  t.strictSame(positions, ['1', '2', '3', '4', '5', '6', '7']);
+  t.equal(receiver.mostAtOnce(), 1);
 });

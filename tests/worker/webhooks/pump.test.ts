@@ -15,6 +15,8 @@ function claimed(subscriptionId: number, deliveryId: number): ClaimedWebhook {
     position: deliveryId,
     body: Buffer.from('{}'),
     attempts: 0,
+    isTest: false,
+    claimedAt: 0,
   };
 }
 
@@ -33,9 +35,10 @@ function startOutbox(t: Test, backlog: Record<number, number>, maxInFlight = 10)
         .filter((id) => (backlog[id] ?? 0) > 0 && !leased.has(id))
         .slice(0, maxCount);
       for (const id of heads) leased.add(id);
-      return heads.map((id) => claimed(id, backlog[id] ?? 0));
+      return heads.map((id) => [claimed(id, backlog[id] ?? 0)]);
     },
-    deliver: async ({ subscriptionId, deliveryId }) => {
+    deliver: async (run) => {
+      const [{ subscriptionId, deliveryId }] = run as [ClaimedWebhook];
       await new Promise<void>((resolve) => {
         if (hanging.has(subscriptionId)) hanging.set(subscriptionId, resolve);
         else setImmediate(resolve);
@@ -49,7 +52,7 @@ function startOutbox(t: Test, backlog: Record<number, number>, maxInFlight = 10)
       nextIn = null;
       return milliseconds;
     },
-    onFull: () => {
+    onMuch: () => {
       full += 1;
     },
     onTimerError: (error) => t.fail(String(error)),
@@ -139,7 +142,7 @@ t.test('a claim that fails rejects; the next run claims again', async (t) => {
     },
     deliver: async () => {},
     millisecondsToNext: async () => null,
-    onFull: () => {},
+    onMuch: () => {},
     onTimerError: () => {},
   });
   await t.rejects(pump.run(), /no database/);

@@ -1,7 +1,10 @@
+import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Sender, shorten } from '../../../worker/webhooks/send.ts';
 import { answerWith, closedPort, startReceiver, until } from '../support.ts';
+import { certificate } from './certificate.ts';
 
 const BODY = Buffer.from('{"a":"ü"}');
 
@@ -95,11 +98,14 @@ t.test('a receiver that never answers, or answers one byte at a time', async (t)
   t.strictSame(await startSender(t, 100).post(outgoing(hanging.url)), {
     error: 'No answer within 0.1 seconds (ETIMEDOUT).',
   });
-  const slow = await startRaw(t, (socket) => {
-    const timer = setInterval(() => socket.write('H'), 20);
-    socket.on('close', () => clearInterval(timer));
-  });
-  t.match(await startSender(t, 150).post(outgoing(slow)), { error: /not valid HTTP|ETIMEDOUT/ });
+  for (const beginning of ['', 'HTTP/1.1 200 OK\r\nX: ']) {
+    const slow = await startRaw(t, (socket) => {
+      socket.write(beginning);
+      const timer = setInterval(() => socket.write('H'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    t.match(await startSender(t, 150).post(outgoing(slow)), { error: /not valid HTTP|ETIMEDOUT/ });
+  }
 });
 
 t.test('an endless body: the status counts and the connection is cut', async (t) => {
@@ -118,9 +124,13 @@ t.test('an endless body: the status counts and the connection is cut', async (t)
     });
     more();
   });
+  const before = process.memoryUsage();
   t.strictSame(await startSender(t).post(outgoing(receiver.url)), { status: 200 });
   await until('the connection is cut', () => isCut);
   t.ok(written < 50 * 1024 * 1024, `${written} bytes written`);
+  const after = process.memoryUsage();
+  const growth = after.heapUsed + after.external - before.heapUsed - before.external;
+  t.ok(growth < 64 * 1024 * 1024, `the heap and its buffers grew by ${growth} bytes`);
 });
 
 t.test('an endless header', async (t) => {
@@ -185,11 +195,142 @@ t.test('a stop cuts off what is in flight', async (t) => {
   t.equal(sender.isClosed, true);
 });
 
+t.test('an answer is an answer however it goes on', async (t) => {
+  const answers: [what: string, onRequest: (socket: net.Socket) => void][] = [
+    [
+      'closes in the middle of its body',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nab'),
+    ],
+    [
+      'resets in the middle of its body',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nab', () =>
+          socket.resetAndDestroy(),
+        );
+      },
+    ],
+    // A thousand times as much as it looks like, for whoever unpacks it.
+    [
+      'is packed',
+      (socket) =>
+        socket.write(
+          'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9999999\r\n\r\n\x1f\x8b',
+        ),
+    ],
+    [
+      'says that it will come, a few times',
+      (socket) => {
+        socket.write(
+          'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\r\n',
+        );
+      },
+    ],
+  ];
+  for (const [what, onRequest] of answers) {
+    const url = await startRaw(t, (socket) => socket.once('data', () => onRequest(socket)));
+    t.strictSame(await startSender(t).post(outgoing(url)), { status: 200 }, what);
+  }
+  const early = await startRaw(t, (socket) => socket.write('HTTP/1.1 202 Accepted\r\n\r\n'));
+  t.strictSame(await startSender(t).post(outgoing(early)), { status: 202 }, 'before the request');
+  const cut = await startRaw(t, (socket) =>
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nA')),
+  );
+  t.match(
+    await startSender(t).post(outgoing(cut)),
+    { error: /./ },
+    'no answer until its header ends',
+  );
+});
+
+t.test('interim answers without end', async (t) => {
+  for (const status of ['100 Continue', '103 Early Hints']) {
+    let isCut = false;
+    const url = await startRaw(t, (socket) => {
+      socket.on('close', () => {
+        isCut = true;
+      });
+      const more = () => {
+        while (!socket.destroyed && socket.write(`HTTP/1.1 ${status}\r\n\r\n`));
+      };
+      socket.on('drain', more).once('data', more);
+    });
+    const answer = await startSender(t).post(outgoing(url));
+    t.strictSame(answer, { error: 'Interim answers without end.' });
+    await until('the connection is cut', () => isCut);
+  }
+});
+
+t.test('a fresh connection that is reset is not tried twice', async (t) => {
+  let connections = 0;
+  const url = await startRaw(t, (socket) => {
+    connections += 1;
+    socket.once('data', () => socket.resetAndDestroy());
+  });
+  t.match(await startSender(t).post(outgoing(url)), { error: /ECONNRESET/ });
+  t.equal(connections, 1);
+});
+
+t.test('a connection that ended up elsewhere is dropped before anything is written', async (t) => {
+  const receiver = await startReceiver(t);
+  // To the unspecified address means to this machine: the socket says 127.0.0.1.
+  t.match(await startSender(t).post(outgoing(receiver.url, ['0.0.0.0'])), {
+    error: 'The connection went to 127.0.0.1, which was not approved.',
+  });
+  t.equal(receiver.received.length, 0);
+  t.strictSame(await startSender(t).post(outgoing(receiver.url, ['::ffff:127.0.0.1'])), {
+    status: 204,
+  });
+});
+
+/** A receiver with TLS. Of each request: the name its connection was made for, and the host it names. */
+async function startSecure(t: Test) {
+  const requests: { servername: string; hostname: string }[] = [];
+  let connections = 0;
+  const server = https.createServer(certificate, (request, response) => {
+    requests.push({
+      servername: String((request.socket as TLSSocket & { servername: string }).servername),
+      hostname: String(request.headers.host).replace(/:.*/, ''),
+    });
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  server.on('secureConnection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, requests, connections: () => connections };
+}
+
 t.test('a certificate nobody vouches for', async (t) => {
+  const secure = await startSecure(t);
+  const answer = await startSender(t).post(outgoing(`https://one.example:${secure.port}/`));
+  t.match(answer, { error: /SELF_SIGNED/ });
+  t.strictSame(secure.requests, []);
   const plain = await startReceiver(t);
-  const answer = await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`));
-  t.match(answer, { error: /./ });
+  t.match(await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`)), { error: /./ });
   t.equal(plain.received.length, 0);
+});
+
+t.test('two hosts on one address share no secure connection', async (t) => {
+  const secure = await startSecure(t);
+  const sender = startSender(t);
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  t.teardown(() => {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  });
+  // Whether a send finds the connection of the one before it free is a matter of microseconds.
+  while (secure.requests.length < 100 && secure.connections() > secure.requests.length - 4) {
+    for (const host of ['one.example', 'two.example']) {
+      const answer = await sender.post(outgoing(`https://${host}:${secure.port}/`));
+      t.strictSame(answer, { status: 204 });
+    }
+  }
+  t.ok(secure.connections() < secure.requests.length, 'connections are used again');
+  t.ok(secure.requests.every(({ servername, hostname }) => servername === hostname));
 });
 
 t.test('errors are at most 255 code points, surrogate pairs whole', async (t) => {
@@ -197,4 +338,5 @@ t.test('errors are at most 255 code points, surrogate pairs whole', async (t) =>
   const long = shorten('🚀'.repeat(300));
   t.equal(Array.from(long).length, 255);
   t.notMatch(long, /\p{Surrogate}/u);
+  t.equal(shorten('a\0b'), 'ab', 'Postgres stores no NUL');
 });

@@ -156,7 +156,8 @@ t.test('an unknown result is refused', async (t) => {
   await refused(
     t,
     stage.byServer(
-      "select bellwire.finish_webhook(1, gen_random_uuid(), 'answered', 200, null, 1)",
+      `select bellwire.finish_webhooks(
+         '{1}', array[gen_random_uuid()], '{answered}', '{200}', '{null}', '{1}', '{0}')`,
     ),
     { code: '42501' },
     'by the server',
