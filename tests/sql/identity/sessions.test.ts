@@ -38,9 +38,9 @@ t.test('a session is opened, recognised and closed', async (t) => {
     [{ hours: 168 }],
     'a week, as the setting says',
   );
-  const close = 'select identity.close_session($1) as closed';
-  t.strictSame(await stage.byServer(close, [mine]), [{ closed: true }]);
-  t.strictSame(await stage.byServer(close, [mine]), [{ closed: false }]);
+  const close = 'select identity.close_session($1) as ended';
+  t.strictSame(await stage.byServer(close, [mine]), [{ ended: mine }]);
+  t.strictSame(await stage.byServer(close, [mine]), []);
   t.strictSame(await authenticate(stage, mine), []);
   t.equal((await authenticate(stage, other)).length, 1, 'the other one is still open');
 });
