@@ -1,4 +1,5 @@
 import { readEnvironment, type Settings } from '../config/read.ts';
+import { Keyring } from '../secrets/keyring.ts';
 import type { ServerOptions } from '../server/main.ts';
 import type { WorkerOptions } from '../worker/main.ts';
 
@@ -19,7 +20,12 @@ export function readSettings(overrides: Overrides = {}): Settings {
   return readEnvironment(environment);
 }
 
-export function serverOptions(settings: Settings, databaseUrl: string): ServerOptions {
+/** `smtpUrl` stands in where the environment names no SMTP server. */
+export function serverOptions(
+  settings: Settings,
+  databaseUrl: string,
+  smtpUrl?: string,
+): ServerOptions {
   return {
     databaseUrl,
     host: settings.HOST,
@@ -30,10 +36,18 @@ export function serverOptions(settings: Settings, databaseUrl: string): ServerOp
     logLevel: settings.LOG_LEVEL,
     signInLimit: settings.SIGN_IN_LIMIT,
     trustProxy: settings.TRUST_PROXY,
+    smtpUrl: settings.SMTP_URL ?? smtpUrl,
+    mailFrom: settings.MAIL_FROM,
+    passwordCost: {
+      memoryKib: settings.ARGON2_MEMORY_KIB,
+      iterations: settings.ARGON2_ITERATIONS,
+      parallelism: settings.ARGON2_PARALLELISM,
+    },
+    keyring: new Keyring(settings.SECRETS_KEY),
   };
 }
 
-/** `smtpUrl` stands in where the environment names no SMTP server. */
+/** `smtpUrl` as for the server. */
 export function workerOptions(
   settings: Settings,
   databaseUrl: string,

@@ -27,7 +27,7 @@ export function runStart(options: StartOptions): Promise<number> {
     lifecycle.checkpoint();
 
     const { runServer } = await import('../server/main.ts');
-    const server = await runServer(serverOptions(settings, database.server));
+    const server = await runServer(serverOptions(settings, database.server, mail.smtpUrl));
     lifecycle.onStop('The server', () => server.stop());
     lifecycle.checkpoint();
 

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { Keyring } from '../secrets/keyring.ts';
 import { refuseClient } from './client-error.ts';
+import type { Mailer } from './mail/mailer.ts';
+import type { PasswordCost } from './passwords.ts';
 import { authenticationPlugin } from './plugins/authentication.ts';
 import { databasePlugin } from './plugins/database.ts';
 import { documentationPlugin } from './plugins/documentation.ts';
 import { errorsPlugin, sendNotFound, sendProblem, toProblem } from './plugins/errors.ts';
+import { lettersPlugin } from './plugins/letters.ts';
 import { limitsPlugin } from './plugins/limits.ts';
 import { originsPlugin } from './plugins/origins.ts';
 import { probesPlugin } from './plugins/probes.ts';
@@ -29,6 +33,12 @@ export interface AppOptions {
   /** Addresses or ranges of proxies whose X-Forwarded-For is believed; default the loopback. */
   trustProxy?: readonly string[];
   socketTimings?: Partial<SocketTimings>;
+  /** Without one nothing is mailed. */
+  mailer?: Mailer;
+  /** Default: OWASP's recommendation. */
+  passwordCost?: PasswordCost;
+  /** Seals what must be read again; default: stored as it is. */
+  keyring?: Keyring;
 }
 
 const VERSION = '0.1.0';
@@ -109,12 +119,17 @@ async function registerGuarded(app: FastifyInstance, options: AppOptions): Promi
   const { appUrl, corsOrigin, databaseUrl } = options;
   await app.register(originsPlugin, { appUrl, corsOrigin });
   await app.register(limitsPlugin, { signInLimit: options.signInLimit ?? DEFAULT_SIGN_IN_LIMIT });
-  await app.register(authenticationPlugin, { appUrl });
+  await app.register(lettersPlugin, { mailer: options.mailer });
+  await app.register(authenticationPlugin, {
+    appUrl,
+    passwordCost: options.passwordCost,
+    keyring: options.keyring ?? new Keyring(),
+  });
   await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });
   await app.register(socketsPlugin, { appUrl, databaseUrl, timings: options.socketTimings ?? {} });
   await app.register(routes, {
     appUrl,
-    closeSockets: (ended) => app.sockets.closeSessions((digest) => digest === ended),
+    closeSockets: (ended) => app.sockets.closeSessions((digest) => ended.includes(digest)),
   });
   app.setNotFoundHandler(sendNotFound);
 }

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import type { Keyring } from '../secrets/keyring.ts';
 import { buildApp } from './app.ts';
 import { databaseProblem } from './database-problem.ts';
+import { smtpMailer } from './mail/mailer.ts';
+import type { PasswordCost } from './passwords.ts';
 
 export interface ServerOptions {
   /** Connects as bellwire_server. */
@@ -17,6 +20,12 @@ export interface ServerOptions {
   /** Sign-in attempts from one address in 15 minutes. */
   signInLimit?: number;
   trustProxy?: readonly string[];
+  /** Without it no letter about an account is sent. */
+  smtpUrl?: string;
+  /** `Bellwire <bell@example.com>`; needed with an smtpUrl. */
+  mailFrom?: string;
+  passwordCost?: PasswordCost;
+  keyring?: Keyring;
 }
 
 export interface RunningServer {
@@ -37,8 +46,10 @@ const STOP_TIMEOUT_MS = 10_000;
 export async function runServer(options: ServerOptions): Promise<RunningServer> {
   const host = options.host ?? DEFAULT_HOST;
   const port = options.port ?? DEFAULT_PORT;
+  const { smtpUrl, mailFrom } = options;
   const app = await buildApp({
     ...options,
+    mailer: smtpUrl && mailFrom ? smtpMailer(smtpUrl, mailFrom) : undefined,
     appUrl: options.appUrl ?? `http://localhost:${port}`,
   });
   try {

@@ -1,10 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
 import { archives } from './archives.ts';
 import { comments } from './comments.ts';
 import { documents } from './documents.ts';
+import { invitations } from './invitations.ts';
 import { notifications } from './notifications.ts';
+import { passwords } from './passwords.ts';
 import { preferences } from './preferences.ts';
+import { secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
 import { squads } from './squads.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -14,12 +18,16 @@ import { workspaces } from './workspaces.ts';
 
 interface Options {
   appUrl: string;
-  closeSockets: (digest: string) => void;
+  closeSockets: (digests: readonly string[]) => void;
 }
 
 /** Every route under /api, one file per area. */
 export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(sessions, options);
+  await app.register(accounts, options);
+  await app.register(passwords, options);
+  await app.register(secondFactor);
+  await app.register(invitations, options);
   await app.register(workspaces);
   await app.register(squads);
   await app.register(archives);
