@@ -32,8 +32,14 @@ begin
     raise exception 'a role in a workspace is owner, admin, member or guest'
       using errcode = '22023', hint = 'Send one of these four words.';
   end if;
-  if to_role = 'owner' then
-    perform suite.require_role('workspace', to_workspace_id, 'owner');
+  if to_role = 'owner' and not exists (
+    select from suite.workspace_members as membership
+    where membership.workspace_id = to_workspace_id
+      and membership.user_id = bellwire.current_user_id()
+      and membership.role = 'owner')
+  then
+    raise exception 'only an owner makes an owner'
+      using errcode = '42501', hint = 'Invite them as an admin, or ask an owner.';
   end if;
   if to_squad_id is not null and not exists (
     select from suite.squads as squad where squad.id = to_squad_id and squad.workspace_id = to_workspace_id)
