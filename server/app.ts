@@ -4,7 +4,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import { Keyring } from '../secrets/keyring.ts';
 import { refuseClient } from './client-error.ts';
 import type { Mailer } from './mail/mailer.ts';
-import type { PasswordCost } from './passwords.ts';
+import { Passwords } from './passwords.ts';
 import { authenticationPlugin } from './plugins/authentication.ts';
 import { databasePlugin } from './plugins/database.ts';
 import { documentationPlugin } from './plugins/documentation.ts';
@@ -35,8 +35,8 @@ export interface AppOptions {
   socketTimings?: Partial<SocketTimings>;
   /** Without one nothing is mailed. */
   mailer?: Mailer;
-  /** Default: OWASP's recommendation. */
-  passwordCost?: PasswordCost;
+  /** Default: with the cost that OWASP recommends. */
+  passwords?: Passwords;
   /** Seals what must be read again; default: stored as it is. */
   keyring?: Keyring;
 }
@@ -122,7 +122,7 @@ async function registerGuarded(app: FastifyInstance, options: AppOptions): Promi
   await app.register(lettersPlugin, { mailer: options.mailer });
   await app.register(authenticationPlugin, {
     appUrl,
-    passwordCost: options.passwordCost,
+    passwords: options.passwords ?? new Passwords(),
     keyring: options.keyring ?? new Keyring(),
   });
   await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });

@@ -3,7 +3,7 @@ import type { Keyring } from '../secrets/keyring.ts';
 import { buildApp } from './app.ts';
 import { databaseProblem } from './database-problem.ts';
 import { smtpMailer } from './mail/mailer.ts';
-import type { PasswordCost } from './passwords.ts';
+import { type PasswordCost, Passwords } from './passwords.ts';
 
 export interface ServerOptions {
   /** Connects as bellwire_server. */
@@ -49,6 +49,7 @@ export async function runServer(options: ServerOptions): Promise<RunningServer> 
   const { smtpUrl, mailFrom } = options;
   const app = await buildApp({
     ...options,
+    passwords: new Passwords(options.passwordCost),
     mailer: smtpUrl && mailFrom ? smtpMailer(smtpUrl, mailFrom) : undefined,
     appUrl: options.appUrl ?? `http://localhost:${port}`,
   });

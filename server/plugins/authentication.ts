@@ -4,7 +4,7 @@ import type { Keyring } from '../../secrets/keyring.ts';
 import { inBackground } from '../background.ts';
 import type { Database } from '../database.ts';
 import type { Session, SignedInUser } from '../identity.ts';
-import { type PasswordCost, Passwords } from '../passwords.ts';
+import type { Passwords } from '../passwords.ts';
 import { signInRequired } from '../problem.ts';
 import { bearerToken, cookieName, cookieToken, digestOf } from '../session-token.ts';
 
@@ -26,7 +26,7 @@ declare module 'fastify' {
 
 interface Options {
   appUrl: string;
-  passwordCost: PasswordCost | undefined;
+  passwords: Passwords;
   keyring: Keyring;
 }
 
@@ -55,7 +55,7 @@ export function requestToken(request: FastifyRequest, appUrl: string): string | 
 /** Holds every route under /api to its declared role, before its body is read. */
 export const authenticationPlugin = fp(
   async (app, options: Options) => {
-    app.decorate('passwords', new Passwords(options.passwordCost));
+    app.decorate('passwords', options.passwords);
     app.decorate('keyring', options.keyring);
     app.decorateRequest('session', null);
 
