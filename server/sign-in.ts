@@ -80,3 +80,16 @@ export async function findOwner(app: FastifyInstance, userId: number): Promise<O
   if (owner === undefined) throw signInRequired();
   return owner;
 }
+
+/** Turns what a check of a code says into an answer, unless it is the one that is hoped for. */
+export function refuseWrongCode(outcome: string | undefined, expected: string): void {
+  if (outcome === expected) return;
+  if (outcome === 'paused') {
+    throw new Problem(429, 'too_many_codes', 'There were too many wrong codes for this account.', {
+      hint: 'Wait a while; until then no code is looked at.',
+    });
+  }
+  throw new Problem(401, 'wrong_code', 'That code is wrong, or was used already.', {
+    hint: 'Wait for the next one, or take a recovery code.',
+  });
+}

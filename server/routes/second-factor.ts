@@ -8,10 +8,10 @@ import {
   newRecoveryCodes,
   newSecret,
   recoveryDigest,
+  sealContext,
   secretUri,
 } from '../second-factor.ts';
-import { checkPresentPassword, findOwner } from '../sign-in.ts';
-import { refuseWrongCode } from './sessions.ts';
+import { checkPresentPassword, findOwner, refuseWrongCode } from '../sign-in.ts';
 
 const state = z.object({
   isEnabled: z.boolean(),
@@ -61,7 +61,7 @@ export const secondFactor: FastifyPluginAsyncZod = async (app) => {
       const secret = newSecret();
       await app.database.write('select identity.begin_second_factor($1, $2)', [
         user.id,
-        app.keyring.seal(secret, contextOf(user.id)),
+        app.keyring.seal(secret, sealContext(user.id)),
       ]);
       reply.code(201).header('cache-control', 'no-store');
       return { success: true as const, secret, uri: secretUri(secret, owner.email) };
@@ -151,10 +151,6 @@ export const secondFactor: FastifyPluginAsyncZod = async (app) => {
       [userId],
     );
     if (factor === undefined) return null;
-    return matchedStep(app.keyring.open(factor.secret, contextOf(userId)), typed);
+    return matchedStep(app.keyring.open(factor.secret, sealContext(userId)), typed);
   }
 };
-
-function contextOf(userId: number): string {
-  return `second-factor:${userId}`;
-}

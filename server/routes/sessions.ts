@@ -15,9 +15,9 @@ import {
   time,
   code as typedCode,
 } from '../schemas.ts';
-import { matchedStep, recoveryDigest } from '../second-factor.ts';
+import { matchedStep, recoveryDigest, sealContext } from '../second-factor.ts';
 import { digestOf, expiredSessionCookie, newSessionToken } from '../session-token.ts';
-import { answerWithSession, originOf, signedIn, user } from '../sign-in.ts';
+import { answerWithSession, originOf, refuseWrongCode, signedIn, user } from '../sign-in.ts';
 
 interface Options {
   appUrl: string;
@@ -111,7 +111,7 @@ export const sessions: FastifyPluginAsyncZod<Options> = async (app, { appUrl, cl
         [digest],
       );
       if (step === undefined) throw signInGone();
-      const secret = app.keyring.open(step.secret, `second-factor:${step.userId}`);
+      const secret = app.keyring.open(step.secret, sealContext(step.userId));
       const token = newSessionToken();
       const [finished] = await app.database.write<{ outcome: string }>(
         'select outcome from identity.finish_sign_in($1, $2, $3, $4, $5, $6)',
@@ -237,19 +237,6 @@ export const sessions: FastifyPluginAsyncZod<Options> = async (app, { appUrl, cl
     },
   );
 };
-
-/** Turns what a check of a code says into an answer, unless it is the one that is hoped for. */
-export function refuseWrongCode(outcome: string | undefined, expected: string): void {
-  if (outcome === expected) return;
-  if (outcome === 'paused') {
-    throw new Problem(429, 'too_many_codes', 'There were too many wrong codes for this account.', {
-      hint: 'Wait a while; until then no code is looked at.',
-    });
-  }
-  throw new Problem(401, 'wrong_code', 'That code is wrong, or was used already.', {
-    hint: 'Wait for the next one, or take a recovery code.',
-  });
-}
 
 function wrongCredentials(): Problem {
   return new Problem(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');

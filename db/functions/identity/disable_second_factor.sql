@@ -12,11 +12,11 @@ as $$
 declare
   outcome text;
 begin
+  -- The person first, as a sign-in that is being finished does it: it then locks the same rows in another order.
+  perform identity.lock_person(of_user_id);
   outcome := identity.check_second_factor(of_user_id, matched_step, code_digest);
   if outcome = 'right' then
-    delete from identity.recovery_codes as code where code.user_id = of_user_id;
-    delete from identity.sign_in_steps as step where step.user_id = of_user_id;
-    delete from identity.second_factors as factor where factor.user_id = of_user_id;
+    perform identity.remove_second_factor(of_user_id);
   end if;
   return outcome;
 end

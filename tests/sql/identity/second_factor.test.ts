@@ -1,6 +1,14 @@
 import t from 'tap';
+import { untilBlocked } from '../concurrency/parallel.ts';
 import { createStage, PASSWORD_HASH, refused, type Stage } from '../fixtures.ts';
-import { changePassword, expire, newDigest, openSession, sessionsOf } from './support.ts';
+import {
+  changePassword,
+  expire,
+  holdServer,
+  newDigest,
+  openSession,
+  sessionsOf,
+} from './support.ts';
 
 const SECRET = 'A'.repeat(32);
 
@@ -186,4 +194,40 @@ t.test('turned off, it asks for nothing and leaves nothing', async (t) => {
   t.strictSame(await disable(102), [{ outcome: 'wrong' }], 'it is off');
   t.equal(await finish(stage, step, 102), 'gone');
   t.equal(await stage.value('select count(*) from identity.recovery_codes'), 0);
+});
+
+t.test('an administrator takes it from who has lost it', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest } = stage.people;
+  await enabled(stage, member, [newDigest()]);
+  await enabled(stage, guest, [newDigest()]);
+  const remove = () =>
+    stage.byAdministrator('select identity.remove_second_factor($1) as removed', [member]);
+  t.strictSame(await remove(), [{ removed: true }]);
+  t.strictSame(await remove(), [{ removed: false }]);
+  t.strictSame(await stage.look('select user_id from identity.second_factors'), [
+    { user_id: guest },
+  ]);
+  t.equal(await stage.value('select count(*) from identity.recovery_codes'), 1);
+});
+
+t.test('turned off while a sign-in is finished, neither hangs', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  const code = newDigest();
+  await enabled(stage, member, [code]);
+  const step = await signIn(stage, member);
+  const finishing = await holdServer(stage);
+  await finishing.query('select identity.finish_sign_in($1, 101, $2, $3, null, null)', [
+    step,
+    newDigest(),
+    newDigest(),
+  ]);
+  const disabling = stage.byServer(
+    'select identity.disable_second_factor($1, null, $2) as outcome',
+    [member, code],
+  );
+  await untilBlocked(stage);
+  await finishing.end('commit');
+  t.strictSame(await disabling, [{ outcome: 'right' }]);
 });
