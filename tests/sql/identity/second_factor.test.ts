@@ -1,14 +1,7 @@
 import t from 'tap';
 import { untilBlocked } from '../concurrency/parallel.ts';
 import { createStage, PASSWORD_HASH, refused, type Stage } from '../fixtures.ts';
-import {
-  changePassword,
-  expire,
-  holdServer,
-  newDigest,
-  openSession,
-  sessionsOf,
-} from './support.ts';
+import { changePassword, expire, newDigest, openSession, sessionsOf } from './support.ts';
 
 const SECRET = 'A'.repeat(32);
 
@@ -211,23 +204,23 @@ t.test('an administrator takes it from who has lost it', async (t) => {
   t.equal(await stage.value('select count(*) from identity.recovery_codes'), 1);
 });
 
-t.test('turned off while a sign-in is finished, neither hangs', async (t) => {
+t.test('turned off while a sign-in is finished, it waits before it locks anything', async (t) => {
   const stage = await createStage(t);
   const { member } = stage.people;
   const code = newDigest();
   await enabled(stage, member, [code]);
-  const step = await signIn(stage, member);
-  const finishing = await holdServer(stage);
-  await finishing.query('select identity.finish_sign_in($1, 101, $2, $3, null, null)', [
-    step,
-    newDigest(),
-    newDigest(),
-  ]);
+  const holder = await stage.database.admin.connect();
+  // As finish_sign_in() begins; next it locks the step, then the factor.
+  await holder.query('begin');
+  await holder.query('select from bellwire.users where id = $1 for share', [member]);
   const disabling = stage.byServer(
     'select identity.disable_second_factor($1, null, $2) as outcome',
     [member, code],
   );
   await untilBlocked(stage);
-  await finishing.end('commit');
+  const free = await holder.query('select from identity.second_factors for update nowait');
+  t.equal(free.rowCount, 1);
+  await holder.query('rollback');
+  holder.release();
   t.strictSame(await disabling, [{ outcome: 'right' }]);
 });
