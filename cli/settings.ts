@@ -7,6 +7,7 @@ import {
   readEnvironment,
   type Settings,
 } from '../config/read.ts';
+import { Keyring } from '../secrets/keyring.ts';
 import type { ServerOptions } from '../server/main.ts';
 import type { WorkerOptions } from '../worker/main.ts';
 
@@ -69,11 +70,16 @@ export function serverOptions(
     mailFrom: settings.MAIL_FROM,
     slowQueryMs: settings.SLOW_QUERY_MS,
     metricsToken: settings.METRICS_TOKEN,
-    secretsKeys: settings.SECRETS_KEY,
+    passwordCost: {
+      memoryKib: settings.ARGON2_MEMORY_KIB,
+      iterations: settings.ARGON2_ITERATIONS,
+      parallelism: settings.ARGON2_PARALLELISM,
+    },
+    keyring: new Keyring(settings.SECRETS_KEY),
   };
 }
 
-/** `smtpUrl` stands in where the environment names no SMTP server. */
+/** `smtpUrl` as for the server. */
 export function workerOptions(
   settings: Settings,
   databaseUrl: string,

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { databaseProblem } from './database-problem.ts';
-import { hashPassword, verifyPassword } from './passwords.ts';
 
 /** Who the environment says runs this installation. */
 export interface Administrator {
@@ -46,10 +45,11 @@ async function syncAccount(
       [email],
     );
     // A hash is new each time; only a password that is new may end the sessions.
-    const isSame = found !== undefined && (await verifyPassword(found.passwordHash, password));
+    const isSame =
+      found !== undefined && (await app.passwords.verify(found.passwordHash, password));
     const [synced] = await app.database.write<Synced>(
       'select outcome, user_id from identity.sync_admin($1, $2, $3)',
-      [name, email, isSame ? null : await hashPassword(password)],
+      [name, email, isSame ? null : await app.passwords.hash(password)],
     );
     if (synced) app.log[synced.outcome === 'refused' ? 'warn' : 'info'](describe(synced));
     return synced;

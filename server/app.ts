@@ -6,11 +6,14 @@ import type { TrustedProxies } from '../config/trust-proxy.ts';
 import { Keyring } from '../secrets/keyring.ts';
 import { refuseClient } from './client-error.ts';
 import { logError } from './log-error.ts';
+import { type Mailer, smtpMailer } from './mail/mailer.ts';
+import { type PasswordCost, Passwords } from './passwords.ts';
 import { authenticationPlugin } from './plugins/authentication.ts';
 import { databasePlugin } from './plugins/database.ts';
 import { documentationPlugin } from './plugins/documentation.ts';
 import { errorsPlugin, sendNotFound, sendProblem, toProblem } from './plugins/errors.ts';
 import { forwardersPlugin } from './plugins/forwarders.ts';
+import { lettersPlugin } from './plugins/letters.ts';
 import { limitsPlugin } from './plugins/limits.ts';
 import { mailPlugin } from './plugins/mail.ts';
 import { metricsPlugin } from './plugins/metrics.ts';
@@ -48,9 +51,15 @@ export interface AppOptions {
   slowQueryMs?: number;
   /** Who may read /metrics; without it nobody. */
   metricsToken?: string;
-  /** Seal the secrets of webhook subscriptions, the newest first; without one they are stored as they are. */
-  secretsKeys?: readonly string[];
   socketTimings?: Partial<SocketTimings>;
+  /** In place of the one that sends over `smtpUrl`. */
+  mailer?: Mailer;
+  /** What hashing a password takes; default: what OWASP recommends. */
+  passwordCost?: PasswordCost;
+  /** In place of one of that cost. */
+  passwords?: Passwords;
+  /** Seals what must be read again; default: stored as it is. */
+  keyring?: Keyring;
 }
 
 const VERSION = '0.1.0';
@@ -81,7 +90,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(forwardersPlugin);
   await app.register(probesPlugin);
   await app.register(metricsPlugin, { token: options.metricsToken });
-  await app.register(mailPlugin, { smtpUrl: options.smtpUrl });
+  await app.register(mailPlugin, {
+    smtpUrl: options.smtpUrl,
+    isGiven: options.mailer !== undefined,
+  });
   await app.register(async (scope) => registerGuarded(scope, options));
   return app;
 }
@@ -147,15 +159,25 @@ async function registerGuarded(app: FastifyInstance, options: AppOptions): Promi
     isProduction: options.isProduction ?? true,
   });
   await app.register(limitsPlugin, { signInLimit: options.signInLimit ?? DEFAULT_SIGN_IN_LIMIT });
-  await app.register(authenticationPlugin, { appUrl });
+  const { keyring = new Keyring(), mailer = smtpMailerOf(options) } = options;
+  await app.register(lettersPlugin, { mailer });
+  await app.register(authenticationPlugin, {
+    appUrl,
+    passwords: options.passwords ?? new Passwords(options.passwordCost),
+    keyring,
+  });
   await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });
   await app.register(socketsPlugin, { appUrl, databaseUrl, timings: options.socketTimings ?? {} });
   await app.register(routes, {
     appUrl,
-    keyring: new Keyring(options.secretsKeys),
-    closeSockets: (ended) => app.sockets.closeSessions((digest) => digest === ended),
+    keyring,
+    closeSockets: (ended) => app.sockets.closeSessions((digest) => ended.includes(digest)),
   });
   app.setNotFoundHandler(sendNotFound);
+}
+
+function smtpMailerOf({ smtpUrl, mailFrom }: AppOptions): Mailer | undefined {
+  return smtpUrl && mailFrom ? smtpMailer(smtpUrl, mailFrom) : undefined;
 }
 
 /** For the log: no headers, and no token of a letter. */

@@ -19,4 +19,6 @@ export interface Session {
   user: SignedInUser;
   /** ISO 8601. */
   expiresAt: string;
+  /** It was last seen a while ago, and that is to be noted. */
+  isStale: boolean;
 }

@@ -7,6 +7,8 @@ export const LIMITS = {
   commentCodePoints: 20_000,
   emailCharacters: 320,
   passwordCharacters: 1_000,
+  tokenCharacters: 200,
+  codeCharacters: 40,
   resourceKeyCharacters: 200,
   notificationPage: { default: 30, most: 50 },
   page: { default: 100, most: 500 },
@@ -59,6 +61,29 @@ export const email = z
   .min(3)
   .max(LIMITS.emailCharacters)
   .regex(ONE_LINE, 'must be one line of plain characters');
+
+/** An address that letters will go to: one of the ordinary kind, which needs no quotes. */
+export const newEmail = email.regex(
+  /^[^\s@<>()[\]\\,;:"]+@[^\s@<>()[\]\\,;:"]+$/u,
+  'must be an e-mail address',
+);
+
+/** As it is typed; only a new one has to be a good one. */
+export const password = z.string().min(1).max(LIMITS.passwordCharacters);
+
+/** One of ours, out of a link or an answer. */
+export const token = z
+  .string()
+  .min(1)
+  .max(LIMITS.tokenCharacters)
+  .regex(/^[A-Za-z0-9_-]+$/, 'is no token of ours');
+
+/** A code somebody has read and typed. */
+export const code = z
+  .string()
+  .min(1)
+  .max(LIMITS.codeCharacters)
+  .regex(/^[A-Za-z0-9 -]+$/, 'is letters and digits');
 
 /** An id in a body. */
 export const id = z.int().positive().describe('A whole number from 1 to 2^53 - 1');

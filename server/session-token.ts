@@ -37,14 +37,23 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
 
 /**
  * The session cookie under its exact name. A parser that matched by prefix or by case would let a
- * neighbour host plant a cookie that is taken for this one.
+ * neighbour host plant a cookie that is taken for this one, and so would trim(): a name with U+00A0
+ * or U+FEFF in front is another cookie to a browser, free of the rules of `__Host-`, so only the
+ * blank and the tab that belong to the header are taken away. On https nobody asks for the name
+ * without the prefix: any host under the domain can set that one.
  */
 export function cookieToken(headers: IncomingHttpHeaders, name: string): string | undefined {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
+    if (at > 0 && stripBlanks(pair.slice(0, at)) === name) {
+      return stripBlanks(pair.slice(at + 1)) || undefined;
+    }
   }
   return undefined;
+}
+
+function stripBlanks(text: string): string {
+  return text.replace(/^[ \t]+|[ \t]+$/g, '');
 }
 
 function isSecure(appUrl: string): boolean {

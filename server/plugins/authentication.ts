@@ -1,11 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import type { Keyring } from '../../secrets/keyring.ts';
+import { inBackground } from '../background.ts';
 import type { Database } from '../database.ts';
 import type { Session, SignedInUser } from '../identity.ts';
+import type { Passwords } from '../passwords.ts';
 import { signInRequired } from '../problem.ts';
 import { bearerToken, cookieName, cookieToken, digestOf } from '../session-token.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    passwords: Passwords;
+    /** Seals the secrets of second factors. */
+    keyring: Keyring;
+  }
   interface FastifyRequest {
     /** Set once the request's token was found good; null for everybody else. */
     session: Session | null;
@@ -18,18 +26,25 @@ declare module 'fastify' {
 
 interface Options {
   appUrl: string;
+  passwords: Passwords;
+  keyring: Keyring;
 }
+
+type Found = SignedInUser & { userId: number; expiresAt: string; isStale: boolean };
 
 /** Looks a token up. The database decides whether its session lives and its person is active. */
 export async function findSession(database: Database, token: string): Promise<Session | null> {
   const digest = digestOf(token);
-  const [row] = await database.read<SignedInUser & { userId: number; expiresAt: string }>(
-    'select user_id, name, email, avatar_url, is_admin, expires_at from identity.authenticate($1)',
-    [digest],
-  );
+  const [row] = await database.read<Found>('select * from identity.authenticate($1)', [digest]);
   if (row === undefined) return null;
-  const { userId, name, email, avatarUrl, isAdmin, expiresAt } = row;
-  return { digest, user: { id: userId, name, email, avatarUrl, isAdmin }, expiresAt };
+  const { userId, name, email, avatarUrl, isAdmin, expiresAt, isStale } = row;
+  return { digest, user: { id: userId, name, email, avatarUrl, isAdmin }, expiresAt, isStale };
+}
+
+/** The session of a request whose route is for people who are signed in. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === null) throw signInRequired();
+  return request.session;
 }
 
 /** Which token a request carries: the bearer if there is one, else the cookie. */
@@ -40,6 +55,8 @@ export function requestToken(request: FastifyRequest, appUrl: string): string | 
 /** Holds every route under /api to its declared role, before its body is read. */
 export const authenticationPlugin = fp(
   async (app, options: Options) => {
+    app.decorate('passwords', options.passwords);
+    app.decorate('keyring', options.keyring);
     app.decorateRequest('session', null);
 
     app.addHook('onRoute', (route) => {
@@ -54,7 +71,11 @@ export const authenticationPlugin = fp(
       const token = requestToken(request, options.appUrl);
       if (token === undefined) throw signInRequired();
       request.session = await findSession(app.database, token);
-      if (request.session === null) throw signInRequired();
+      const { digest, isStale } = sessionOf(request);
+      if (!isStale) return;
+      inBackground(app.log, 'note that a session is in use', async () => {
+        await app.database.write('select identity.touch_session($1)', [digest]);
+      });
     });
   },
   { name: 'bellwire-authentication', fastify: '5.x', dependencies: ['bellwire-database'] },

@@ -10,16 +10,19 @@ declare module 'fastify' {
 
 interface Options {
   smtpUrl: string | undefined;
+  /** Whether a way to send was handed over, which is not for us to try. */
+  isGiven: boolean;
 }
 
 /** Whether this process can send e-mail. Decided once, before it listens, and not again. */
 class MailCapability {
   readonly #smtpUrl: string | undefined;
-  #isEnabled = false;
+  #isEnabled: boolean;
   #reason: string | undefined = 'it was not tried';
 
-  constructor(smtpUrl: string | undefined) {
+  constructor({ smtpUrl, isGiven }: Options) {
     this.#smtpUrl = smtpUrl;
+    this.#isEnabled = isGiven;
   }
 
   get isEnabled(): boolean {
@@ -56,8 +59,8 @@ class MailCapability {
 
 /** `app.mail`: whether there is any. */
 export const mailPlugin = fp(
-  async (app, { smtpUrl }: Options) => {
-    app.decorate('mail', new MailCapability(smtpUrl));
+  async (app, options: Options) => {
+    app.decorate('mail', new MailCapability(options));
   },
   { name: 'bellwire-mail', fastify: '5.x' },
 );

@@ -1,12 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Keyring } from '../../secrets/keyring.ts';
+import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
 import { archives } from './archives.ts';
 import { comments } from './comments.ts';
 import { documents } from './documents.ts';
+import { invitations } from './invitations.ts';
 import { notifications } from './notifications.ts';
+import { passwords } from './passwords.ts';
 import { people } from './people.ts';
 import { preferences } from './preferences.ts';
+import { secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
 import { squads } from './squads.ts';
 import { stream } from './stream.ts';
@@ -20,13 +24,17 @@ import { workspaces } from './workspaces.ts';
 
 interface Options {
   appUrl: string;
-  closeSockets: (digest: string) => void;
   keyring: Keyring;
+  closeSockets: (digests: readonly string[]) => void;
 }
 
 /** Every route under /api, one file per area. */
 export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(sessions, options);
+  await app.register(accounts, options);
+  await app.register(passwords, options);
+  await app.register(secondFactor);
+  await app.register(invitations, options);
   await app.register(workspaces);
   await app.register(people);
   await app.register(squads);

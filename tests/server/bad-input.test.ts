@@ -30,7 +30,58 @@ interface Row {
 /** One row per route. A route without a row fails the test. */
 const ROWS: Record<string, Row> = {
   'POST /api/login': { isOpen: true, body: () => ({ email: 'a@example.org', password: 'x' }) },
+  'POST /api/login/second-factor': { isOpen: true, body: () => ({ token: 'x', code: '123456' }) },
   'POST /api/logout': { isOpen: true },
+  'POST /api/logout-everywhere': { body: () => ({ isThisOneKept: true }) },
+  'GET /api/sessions': {},
+  'DELETE /api/sessions/:id': {},
+  'POST /api/accounts': {
+    isOpen: true,
+    body: () => ({ token: 'x', name: 'Nora', password: 'correct horse' }),
+  },
+  'POST /api/sign-up': { isOpen: true, body: () => ({ email: 'a@example.org' }) },
+  'PUT /api/account/name': { body: () => ({ name: 'Nora' }) },
+  'PUT /api/account/email': {
+    body: () => ({ email: 'a@example.org', currentPassword: 'wrong' }),
+  },
+  'POST /api/account/email/confirm': {
+    body: () => ({ confirmToken: 'x', code: '12345678' }),
+  },
+  'PUT /api/account/password': {
+    body: () => ({ currentPassword: 'wrong', password: 'correct horse' }),
+  },
+  'POST /api/account/deactivate': { body: () => ({ currentPassword: 'wrong' }) },
+  'POST /api/users/:id/deactivate': {},
+  'POST /api/users/:id/reactivate': {},
+  'POST /api/forgot-password': { isOpen: true, body: () => ({ email: 'a@example.org' }) },
+  'POST /api/reset-password': {
+    isOpen: true,
+    body: () => ({ token: 'x', password: 'correct horse' }),
+  },
+  'GET /api/account/second-factor': {},
+  'POST /api/account/second-factor': { body: () => ({ currentPassword: 'wrong' }) },
+  'POST /api/account/second-factor/enable': { body: () => ({ code: '123456' }) },
+  'POST /api/account/second-factor/disable': {
+    body: () => ({ currentPassword: 'wrong', code: '123456' }),
+  },
+  'POST /api/account/second-factor/recovery-codes': {
+    body: () => ({ currentPassword: 'wrong', code: '123456' }),
+  },
+  'GET /api/invitations': {},
+  'POST /api/invitations': {
+    body: ({ workspaceId, squadId }) => ({
+      email: 'a@example.org',
+      workspaceId,
+      role: 'member',
+      squadId,
+      squadRole: 'member',
+    }),
+    // Without a workspace it is an invitation to the installation, which needs its administrator.
+    optional: ['workspaceId', 'role', 'squadId', 'squadRole'],
+  },
+  'DELETE /api/invitations/:id': {},
+  'POST /api/invitations/look-up': { isOpen: true, body: () => ({ token: 'x' }) },
+  'POST /api/invitations/accept': { body: () => ({ token: 'x' }) },
   'GET /api/me': {},
   'GET /api/users/search': {},
   'GET /api/workspaces': {},
@@ -400,6 +451,8 @@ class Attack {
 
 const ANY: readonly number[] = [];
 
+const PASSWORDS = ['password', 'currentPassword'];
+
 function wrongFor(field: string, value: unknown): readonly unknown[] {
   // A key of the host may be a number, and "abc" is a key like any other.
   if (field === 'resourceId') return [null, '', -1, 1.5, 1e300, true, [], {}, '\u0000'];
@@ -407,8 +460,8 @@ function wrongFor(field: string, value: unknown): readonly unknown[] {
   if (typeof value === 'boolean') return WRONG_FOR_FLAG;
   if (typeof value === 'object') return WRONG_FOR_OBJECT;
   // A password is only ever compared, so any text may be one.
-  const wrong = field === 'password' ? WRONG_FOR_TEXT.filter(isNoShortText) : WRONG_FOR_TEXT;
-  const mayBeBlank = field === 'html' || field === 'password';
+  const wrong = PASSWORDS.includes(field) ? WRONG_FOR_TEXT.filter(isNoShortText) : WRONG_FOR_TEXT;
+  const mayBeBlank = field === 'html';
   return mayBeBlank ? wrong : [...wrong, ''];
 }
 

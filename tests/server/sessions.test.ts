@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import { hashPassword, Passwords } from '../../server/passwords.ts';
+import { cookieToken, digestOf } from '../../server/session-token.ts';
+import { until } from '../worker/support.ts';
 import { Client } from './support/client.ts';
-import { PASSWORD, startServer, startStage } from './support/stage.ts';
+import { connect } from './support/socket.ts';
+import { createPerson, PASSWORD, signIn, startServer, startStage } from './support/stage.ts';
 
 t.test('sign-in and sessions', async (t) => {
-  const stage = await startStage(t);
+  const passwords = new Passwords();
+  const stage = await startStage(t, { passwords });
   const { database, owner, anonymous } = stage;
   const rows = async () =>
     (await database.admin.query('select * from identity.sessions order by created_at')).rows;
@@ -126,6 +131,155 @@ t.test('sign-in and sessions', async (t) => {
     t.equal((await client.get('/api/me', { headers: { cookie: pair } })).status, 200);
     const plain = pair.replace('__Host-', '');
     t.equal((await client.get('/api/me', { headers: { cookie: plain } })).status, 401);
+  });
+
+  t.test('a cookie that only looks like ours is another one', async (t) => {
+    const { address } = await startServer(t, database, { appUrl: 'https://bell.example.org' });
+    const byCookie = (cookie: string) =>
+      new Client(address).get('/api/me', {
+        headers: { cookie: Buffer.from(cookie).toString('latin1') },
+      });
+    const name = '__Host-sessionToken';
+    const token = owner.token ?? '';
+    for (const lead of ['', ' ', '\t', 'a=b; ', ' \t a=b;\t']) {
+      t.equal((await byCookie(`${lead}${name}=${token}`)).status, 200, JSON.stringify(lead));
+    }
+    for (const lead of ['\ufeff', '\u00a0', '\u2000', '\u3000', '\u0085', 'x', '"']) {
+      const cookie = `${lead}${name}=${token}`;
+      t.equal(cookieToken({ cookie }, name), undefined, JSON.stringify(lead));
+      t.equal((await byCookie(cookie)).status, 401, `${JSON.stringify(lead)} in UTF-8`);
+      const planted = `${lead}${name}=planted; sessionToken=planted; ${name}=${token}`;
+      t.equal((await byCookie(planted)).status, 200, 'ours counts wherever it is');
+    }
+    // One byte on the wire, which Node reads as U+00A0.
+    const raw = await new Client(address).get('/api/me', {
+      headers: { cookie: `\u00a0${name}=${token}` },
+    });
+    t.equal(raw.status, 401);
+    t.equal((await byCookie(`${name} =${token}`)).status, 200, 'a blank of the header');
+    t.equal(cookieToken({ cookie: `${name}\u00a0=${token}` }, name), undefined);
+    t.equal(cookieToken({ cookie: `${name}=` }, name), undefined, 'empty');
+  });
+
+  t.test('who cannot sign in costs as much work as who can, and gets one answer', async (t) => {
+    const people = ['Nick Nopassword', 'Sam Second', 'Dora Deactivated'];
+    const passwordHash = await hashPassword(PASSWORD);
+    const [bare, second, gone] = await Promise.all(
+      people.map((name) => createPerson(database, stage.address, name, passwordHash)),
+    );
+    await database.admin.query('delete from identity.passwords where user_id = $1', [bare?.id]);
+    await database.admin.query(
+      `insert into identity.second_factors (user_id, secret, enabled_at) values ($1, 'ABCDEFGHABCDEFGH', now())`,
+      [second?.id],
+    );
+    await database.admin.query('update bellwire.users set deactivated_at = now() where id = $1', [
+      gone?.id,
+    ]);
+    const attempt = async (email: string, password: string) => {
+      const before = passwords.verifications;
+      const startedAt = performance.now();
+      const answer = await anonymous.post('/api/login', { email, password });
+      return {
+        status: answer.status,
+        text: answer.text.replace(/"requestId":"[^"]+"/, ''),
+        work: passwords.verifications - before,
+        ms: performance.now() - startedAt,
+      };
+    };
+    const wrong = await attempt(owner.email, 'wrong password');
+    t.equal(wrong.work, 1);
+    const attempts: Record<string, [email: string, password: string]> = {
+      unknown: ['no@example.org', 'wrong password'],
+      'without a password': [bare?.email ?? '', PASSWORD],
+      'with a second factor': [second?.email ?? '', 'wrong password'],
+      deactivated: [gone?.email ?? '', PASSWORD],
+    };
+    for (const [what, [email, password]] of Object.entries(attempts)) {
+      const { status, text, work } = await attempt(email, password);
+      t.same({ status, text, work }, { status: wrong.status, text: wrong.text, work: 1 }, what);
+    }
+    // The shortest of some, taken in turn: what else the machine does makes times longer only.
+    const shortest = { unknown: Number.POSITIVE_INFINITY, wrong: Number.POSITIVE_INFINITY };
+    for (let count = 0; count < 8; count += 1) {
+      const unknown = await attempt('no@example.org', 'wrong');
+      const known = await attempt(owner.email, 'wrong');
+      shortest.unknown = Math.min(shortest.unknown, unknown.ms);
+      shortest.wrong = Math.min(shortest.wrong, known.ms);
+    }
+    const ratio = shortest.unknown / shortest.wrong;
+    // Without the work it takes a tenth.
+    t.ok(ratio > 0.4 && ratio < 2.5, `unknown against wrong: ${ratio.toFixed(2)}`);
+  });
+
+  t.test('a hash of less work is renewed by a sign-in, and only by one', async (t) => {
+    const weak = await hashPassword(PASSWORD, { memoryKib: 8_192, iterations: 1, parallelism: 1 });
+    const wanda = await createPerson(database, stage.address, 'Wanda Weak', weak);
+    const stored = async () =>
+      (
+        await database.admin.query(
+          'select password_hash from identity.passwords where user_id = $1',
+          [wanda.id],
+        )
+      ).rows[0]?.password_hash as string;
+    await until('it is renewed', async () => (await stored()) !== weak);
+    const renewed = await stored();
+    t.match(renewed, /m=19456,t=2,p=1/);
+    const again = await anonymous.post('/api/login', { email: wanda.email, password: PASSWORD });
+    t.equal(again.status, 200);
+    await anonymous.post('/api/login', { email: wanda.email, password: 'wrong' });
+    t.equal(await stored(), renewed);
+  });
+
+  t.test('sessions are listed and ended, one or all', async (t) => {
+    const stan = await signIn(stage.address, stage.stranger.email);
+    const other = await signIn(stage.address, stage.stranger.email);
+    const listed = await stan.get('/api/sessions', { headers: { 'user-agent': 'Lynx' } });
+    t.match(listed.pick<unknown[]>('items').length, 3);
+    t.notMatch(listed.text, /digest/i);
+    const items = listed.pick<{ id: number; isCurrent: boolean; ip: string }[]>('items');
+    t.equal(items.filter(({ isCurrent }) => isCurrent).length, 1);
+    t.ok(items.every(({ ip }) => ip === '127.0.0.1'));
+    const { socket } = await connect(stage.address, other.token);
+    const theirs = (await other.get('/api/sessions')).pick<typeof items>('items');
+    const otherId = theirs.find(({ isCurrent }) => isCurrent)?.id;
+    t.equal((await stage.owner.delete(`/api/sessions/${otherId}`)).status, 404);
+    t.equal((await stan.delete(`/api/sessions/${otherId}`)).status, 200);
+    t.match(await socket.ended(), { code: 4004 });
+    t.equal((await other.get('/api/me')).status, 401);
+    const everywhere = (isThisOneKept: boolean) =>
+      stan.post('/api/logout-everywhere', { isThisOneKept });
+    t.equal((await everywhere(true)).headers.get('set-cookie'), null);
+    t.equal((await stage.stranger.get('/api/me')).status, 401);
+    t.equal((await stan.get('/api/me')).status, 200);
+    t.match((await everywhere(false)).headers.get('set-cookie'), /Max-Age=0/);
+    t.equal((await stan.get('/api/me')).status, 401);
+  });
+
+  t.test('last seen is noted beside a request, never before its answer', async (t) => {
+    const gus = await signIn(stage.address, owner.email);
+    const digest = digestOf(gus.token ?? '');
+    const age = () =>
+      database.admin.query(
+        "update identity.sessions set last_seen_at = now() - interval '1 hour' where token_digest = $1",
+        [digest],
+      );
+    const isNoted = async () =>
+      (
+        await database.admin.query(
+          "select last_seen_at > now() - interval '1 minute' as noted from identity.sessions where token_digest = $1",
+          [digest],
+        )
+      ).rows[0]?.noted;
+    await age();
+    t.equal((await gus.get('/api/me')).status, 200);
+    await until('it is noted', isNoted);
+    await age();
+    const holder = await database.admin.connect();
+    await holder.query('begin; lock table identity.sessions in share mode');
+    t.equal((await gus.get('/api/me')).status, 200, 'though the note cannot be written');
+    await holder.query('rollback');
+    holder.release();
+    await until('it is noted later', isNoted);
   });
 
   t.test('sign-in attempts are limited by address', async (t) => {

@@ -27,7 +27,7 @@ async function open(t: Test, options: Partial<AppOptions> = {}) {
 }
 
 t.test('administration of webhooks', async (t) => {
-  const stage = await open(t, { secretsKeys: [SECRETS_KEY] });
+  const stage = await open(t, { keyring: new Keyring([SECRETS_KEY]) });
   const { owner, admin, runner, member, guest, stranger, anonymous, workspaceId, database } = stage;
   const stored = async (id: number) =>
     (

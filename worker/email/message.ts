@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { layoutHtml, layoutText, senderDomain, singleLine } from '../../mail/layout.ts';
 import type { ClaimedEmail } from '../database.ts';
 
 /** Fields in the form nodemailer's composer takes. */
@@ -28,13 +29,19 @@ const MESSAGE_ID_HASH_LENGTH = 16;
 export function composeEmail(email: ClaimedEmail, options: MessageOptions): EmailMessage {
   const link = appLink(options.appUrl, email.linkPath);
   const unsubscribe = appLink(options.appUrl, `/api/unsubscribe/${email.unsubscribeToken}`);
-  const reason = reasonLine(email);
+  const layout = {
+    heading: email.subject,
+    body: email.body,
+    link: link ? { text: 'Open', url: link } : null,
+    reason: reasonLine(email),
+    aside: unsubscribe ? { text: 'No more e-mails of this kind', url: unsubscribe } : null,
+  };
   return {
     from: options.from,
     to: { name: singleLine(email.toName ?? ''), address: email.toAddress },
     subject: singleLine(email.subject),
-    text: textPart(email, { link, unsubscribe, reason }),
-    html: htmlPart(email, { link, unsubscribe, reason }),
+    text: layoutText(layout),
+    html: layoutHtml(layout),
     messageId: messageId(email, options.from),
     headers: {
       'Auto-Submitted': 'auto-generated',
@@ -44,46 +51,6 @@ export function composeEmail(email: ClaimedEmail, options: MessageOptions): Emai
       }),
     },
   };
-}
-
-interface Parts {
-  link: string | null;
-  unsubscribe: string | null;
-  reason: string;
-}
-
-function textPart(email: ClaimedEmail, parts: Parts): string {
-  const paragraphs = [
-    email.subject,
-    email.body,
-    parts.link && `Open: ${parts.link}`,
-    `--\n${parts.reason}`,
-    parts.unsubscribe && `No more e-mails of this kind: ${parts.unsubscribe}`,
-  ];
-  return `${paragraphs.filter(Boolean).join('\n\n')}\n`;
-}
-
-function htmlPart(email: ClaimedEmail, parts: Parts): string {
-  const body = email.body
-    ? `<p dir="auto" style="white-space:pre-wrap">${escapeHtml(email.body)}</p>`
-    : '';
-  const link = parts.link ? `<p><a href="${escapeHtml(parts.link)}">Open</a></p>` : '';
-  const unsubscribe = parts.unsubscribe
-    ? ` <a href="${escapeHtml(parts.unsubscribe)}">No more e-mails of this kind</a>`
-    : '';
-  return [
-    '<!doctype html>',
-    '<html><head><meta charset="utf-8">',
-    `<title>${escapeHtml(email.subject)}</title></head>`,
-    '<body style="font-family:sans-serif;line-height:1.5">',
-    `<h1 dir="auto" style="font-size:1.2em">${escapeHtml(email.subject)}</h1>`,
-    body,
-    link,
-    `<p style="color:#555;font-size:0.9em">${escapeHtml(parts.reason)}${unsubscribe}</p>`,
-    '</body></html>',
-  ]
-    .filter(Boolean)
-    .join('\n');
 }
 
 function reasonLine(email: ClaimedEmail): string {
@@ -102,25 +69,10 @@ function messageId(email: ClaimedEmail, from: string): string {
     .update(email.unsubscribeToken)
     .digest('hex')
     .slice(0, MESSAGE_ID_HASH_LENGTH);
-  const domain = /@([^\s<>@]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
-  return `<notification-${email.id}.${hash}@${domain}>`;
+  return `<notification-${email.id}.${hash}@${senderDomain(from)}>`;
 }
 
 function appLink(appUrl: string | undefined, path: string | null): string | null {
   if (!appUrl || !path) return null;
   return `${appUrl.replace(/\/+$/, '')}${path}`;
-}
-
-/** Line breaks and other control characters have no place in a header. */
-function singleLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -1,4 +1,5 @@
--- Who a session token belongs to: an unexpired session of an active person.
+-- Who a session token belongs to: an unexpired session of an active person. Says as well whether it was last seen a
+-- while ago, so that the server need not write at every request.
 -- Called by: bellwire_server, on every request with a token.
 -- Errors: none; no row when there is no such session.
 create or replace function identity.authenticate(token_digest text)
@@ -8,7 +9,8 @@ returns table (
   email text,
   avatar_url text,
   is_admin boolean,
-  expires_at timestamptz
+  expires_at timestamptz,
+  is_stale boolean
 )
 language plpgsql
 stable
@@ -18,7 +20,9 @@ as $$
 #variable_conflict use_column
 begin
   return query
-    select person.id, person.name, person.email, person.avatar_url, person.is_admin, session.expires_at
+    select
+      person.id, person.name, person.email, person.avatar_url, person.is_admin, session.expires_at,
+      session.last_seen_at < now() - interval '1 minute'
     from identity.sessions as session
     join bellwire.users as person on person.id = session.user_id
     where session.token_digest = authenticate.token_digest

@@ -39,8 +39,12 @@ as $$
       'deleted_at is not null', 'deleted_notification_retention_days', true),
     ('activity_log', 'bellwire.activity_log', 'created_at', 'id', 'true', 'activity_retention_days', false),
     ('rule_failures', 'bellwire.rule_failures', 'created_at', 'id', 'true', 'rule_failure_retention_days', true),
-    -- Expiry is its own date.
+    ('invitations', 'identity.invitations', 'expires_at', 'id', 'true', 'invitation_retention_days', true),
+    -- Expiry is their own date.
     ('sessions', 'identity.sessions', 'expires_at', 'token_digest', 'true', null, true),
+    ('sign_in_steps', 'identity.sign_in_steps', 'expires_at', 'token_digest', 'true', null, true),
+    ('password_resets', 'identity.password_resets', 'expires_at', 'user_id', 'true', null, true),
+    ('email_changes', 'identity.email_changes', 'expires_at', 'user_id', 'true', null, true),
     ('rate_limits', 'identity.rate_limits', 'ends_at', 'key_digest', 'true', null, true)
 $$;
 

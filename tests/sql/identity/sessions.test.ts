@@ -38,9 +38,9 @@ t.test('a session is opened, recognised and closed', async (t) => {
     [{ hours: 168 }],
     'a week, as the setting says',
   );
-  const close = 'select identity.close_session($1) as closed';
-  t.strictSame(await stage.byServer(close, [mine]), [{ closed: true }]);
-  t.strictSame(await stage.byServer(close, [mine]), [{ closed: false }]);
+  const close = 'select identity.close_session($1) as ended';
+  t.strictSame(await stage.byServer(close, [mine]), [{ ended: mine }]);
+  t.strictSame(await stage.byServer(close, [mine]), []);
   t.strictSame(await authenticate(stage, mine), []);
   t.equal((await authenticate(stage, other)).length, 1, 'the other one is still open');
 });
@@ -130,6 +130,72 @@ t.test('a user: one account per address, a hash and nothing else', async (t) => 
   }
   await refused(t, create('no address', PASSWORD_HASH), { code: '23514' }, 'no address');
   t.equal(await stage.value("select count(*) from bellwire.users where name = 'New'"), 0);
+});
+
+t.test('a session is noted as in use once a minute, and never waited for', async (t) => {
+  const stage = await createStage(t);
+  const mine = digest();
+  await open(stage, stage.people.member, mine);
+  const touch = () => stage.byServer('select identity.touch_session($1)', [mine]);
+  const seen = (condition: string) =>
+    stage.value<boolean>(`select ${condition} from identity.sessions`);
+  const isStale = async () => (await authenticate(stage, mine))[0]?.is_stale;
+  await stage.look("update identity.sessions set last_seen_at = now() - interval '50 s'");
+  t.equal(await isStale(), false);
+  await touch();
+  t.ok(await seen("last_seen_at < now() - interval '40 s'"), 'not yet');
+  await stage.look("update identity.sessions set last_seen_at = now() - interval '70 s'");
+  t.equal(await isStale(), true);
+  const holder = await stage.database.admin.connect();
+  await holder.query('begin; select from identity.sessions for update');
+  await touch();
+  await holder.query('rollback');
+  holder.release();
+  t.ok(await seen("last_seen_at < now() - interval '60 s'"), 'passed over while it is locked');
+  await touch();
+  t.ok(await seen("last_seen_at > now() - interval '10 s'"));
+});
+
+t.test('people see and end their own sessions', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest } = stage.people;
+  const [mine, other, third, foreign] = [digest(), digest(), digest(), digest()];
+  for (const [person, each] of [
+    [member, mine],
+    [member, other],
+    [member, third],
+    [guest, foreign],
+  ] as const) {
+    await open(stage, person, each);
+  }
+  await stage.look(
+    "update identity.sessions set expires_at = 'yesterday' where token_digest = $1",
+    [third],
+  );
+  const list = async (person: number) =>
+    stage.by(person, 'select id, ip, user_agent, is_current from api.list_sessions($1)', [mine]);
+  const listed = await list(member);
+  t.strictSame(
+    listed.map((row) => [row.ip, row.user_agent, row.is_current]).sort(),
+    [
+      ['127.0.0.1', 'test', false],
+      ['127.0.0.1', 'test', true],
+    ],
+    'the live ones',
+  );
+  const [theirs] = await list(guest);
+  const end = (id: unknown) => stage.by(member, 'select api.end_session($1) as ended', [id]);
+  await refused(t, end(theirs?.id), { code: 'P0002' }, "somebody else's");
+  t.strictSame(await end(listed.find((row) => !row.is_current)?.id), [{ ended: other }]);
+  await open(stage, member, other);
+  const all = 'select * from api.end_sessions($1) as ended';
+  t.strictSame(
+    (await stage.by(member, all, [mine])).map((row) => row.ended).sort(),
+    [other, third].sort(),
+  );
+  t.equal((await authenticate(stage, mine)).length, 1, 'this one is kept');
+  t.strictSame(await stage.by(member, all, [null]), [{ ended: mine }]);
+  t.equal((await authenticate(stage, foreign)).length, 1);
 });
 
 t.test("sign-in is the server's alone", async (t) => {

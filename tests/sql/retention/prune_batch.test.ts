@@ -22,6 +22,10 @@ const AGO = "now() - $2 * interval '1 day'";
 const NOTIFICATION = `insert into bellwire.notifications (workspace_id, user_id, kind, title, created_at`;
 const PERSON = '(select min(id) from bellwire.users)';
 
+const DIGEST = 'md5(gen_random_uuid()::text) || md5(number::text)';
+/** Somebody else in each row; whether there is such a person is not looked at. */
+const SOMEBODY = '(random() * 1e15)::bigint';
+
 const RETENTIONS: Retention[] = [
   {
     what: 'webhook_deliveries',
@@ -110,12 +114,39 @@ const RETENTIONS: Retention[] = [
            select 'fan_out', '22012', 'x', ${AGO} from generate_series(1, $1)`,
   },
   {
+    what: 'invitations',
+    table: 'identity.invitations',
+    days: 30,
+    fill: `insert into identity.invitations (email, token_digest, invited_by, accepted_at, expires_at)
+           select 'x@example.org', ${DIGEST}, ${PERSON}, now(), ${AGO} from generate_series(1, $1) as number`,
+  },
+  {
     what: 'sessions',
     table: 'identity.sessions',
     days: 0,
     fill: `insert into identity.sessions (token_digest, user_id, provider, expires_at)
-           select md5(gen_random_uuid()::text) || md5(number::text), ${PERSON}, 'password', ${AGO}
-           from generate_series(1, $1) as number`,
+           select ${DIGEST}, ${PERSON}, 'password', ${AGO} from generate_series(1, $1) as number`,
+  },
+  {
+    what: 'sign_in_steps',
+    table: 'identity.sign_in_steps',
+    days: 0,
+    fill: `insert into identity.sign_in_steps (token_digest, user_id, expires_at)
+           select ${DIGEST}, ${PERSON}, ${AGO} from generate_series(1, $1) as number`,
+  },
+  {
+    what: 'password_resets',
+    table: 'identity.password_resets',
+    days: 0,
+    fill: `insert into identity.password_resets (user_id, token_digest, expires_at)
+           select ${SOMEBODY}, ${DIGEST}, ${AGO} from generate_series(1, $1) as number`,
+  },
+  {
+    what: 'email_changes',
+    table: 'identity.email_changes',
+    days: 0,
+    fill: `insert into identity.email_changes (user_id, new_email, code_digest, expires_at)
+           select ${SOMEBODY}, 'x@example.org', ${DIGEST}, ${AGO} from generate_series(1, $1) as number`,
   },
   {
     what: 'rate_limits',

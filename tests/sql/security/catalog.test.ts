@@ -50,7 +50,7 @@ t.test('the generated functions are those of tracked tables', async (t) => {
 });
 
 t.test('every error has a code of the table of errors, and says what to do', async (t) => {
-  const known = /errcode = '(22023|42501|P0002|23505|54000)'/;
+  const known = /errcode = '(22023|28000|42501|P0002|23505|54000)'/;
   for (const file of await readdir(FUNCTIONS, { recursive: true })) {
     if (!file.endsWith('.sql')) continue;
     const text = await readFile(path.join(FUNCTIONS, file), 'utf8');

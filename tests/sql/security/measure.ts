@@ -32,7 +32,12 @@ const TENANT_OF: Record<string, string> = {
   'bellwire.admin_unread': ofPerson('row.user_id'),
   'bellwire.admin_watches':
     '(select workspace_id from bellwire.resources where type = row.type and ref = row.ref)',
+  'identity.email_changes': ofPerson('row.user_id'),
   'identity.passwords': ofPerson('row.user_id'),
+  'identity.password_resets': ofPerson('row.user_id'),
+  'identity.recovery_codes': ofPerson('row.user_id'),
+  'identity.second_factors': ofPerson('row.user_id'),
+  'identity.sign_in_steps': ofPerson('row.user_id'),
   'identity.sessions': ofPerson('row.user_id'),
   'api.workspaces': 'row.id',
   'api.watches':

@@ -13,6 +13,8 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
   const webhook = await id('bellwire.webhook_subscriptions', `workspace_id = ${workspaceId}`);
   const delivery = await id('bellwire.webhook_deliveries', `subscription_id = ${webhook}`);
   const invitation = await id('suite.squad_invitations', `squad_id = ${squadId}`);
+  const ofAddress = await id('identity.invitations', `workspace_id = ${workspaceId}`);
+  const session = await id('identity.sessions', `user_id = ${member}`);
   return {
     'api.accept_squad_invitation': [invitation],
     'api.add_squad_member': [squadId, stranger, 'member'],
@@ -31,6 +33,7 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
       `whsec_${'x'.repeat(43)}=`,
     ],
     'api.create_workspace': ['x'],
+    'api.deactivate_user': [member],
     'api.delete_archive': [archiveId],
     'api.delete_comment': [comment],
     'api.delete_document': [documentId],
@@ -40,8 +43,11 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
     'api.disable_webhook': [webhook, 'x'],
     'api.edit_comment': [comment, 'x'],
     'api.enable_webhook': [webhook],
+    'api.end_session': [session],
+    'api.end_sessions': [null],
     'api.invite_to_squad': [squadId, stranger],
     'api.list_activity': [workspaceId, 'log', String(documentId), null, 50],
+    'api.list_invitations': [workspaceId, 0, 50],
     'api.list_members': [workspaceId],
     'api.list_notification_preferences': [],
     'api.list_notifications': [null, 50, false],
@@ -49,6 +55,7 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
     'api.list_webhook_deliveries': [webhook, null, null, 50],
     'api.list_webhook_event_types': [],
     'api.list_webhooks': [workspaceId, 0, 50],
+    'api.list_sessions': [null],
     'api.mark_all_notifications_read': [],
     'api.mark_notification_read': [notification],
     'api.me': [],
@@ -56,8 +63,10 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
     'api.publish_document': [documentId, 'x'],
     'api.read_webhook': [webhook],
     'api.redeliver_webhook': [delivery],
+    'api.reactivate_user': [stage.people.colleague],
     'api.remove_squad_member': [squadId, member],
     'api.remove_workspace_member': [workspaceId, outsider],
+    'api.rename_account': ['x'],
     'api.rename_archive': [archiveId, 'x'],
     'api.rename_document': [documentId, 'x'],
     'api.reopen_comment': [comment],
@@ -70,8 +79,10 @@ export async function strangersCalls(stage: Stage): Promise<Record<string, unkno
       '00000000-0000-4000-8000-000000000001',
       `whsec_${'x'.repeat(43)}=`,
     ],
-    'api.save_document': [documentId, 'x'],
     'api.search_people': ['m'],
+    'api.revoke_invitation': [ofAddress],
+    'api.save_document': [documentId, 'x'],
+    'api.second_factor_state': [],
     'api.set_notification_preferences': ['{"mention": {"email": 1}}'],
     'api.skip_webhook': [delivery],
     'api.test_webhook': [webhook],

@@ -110,10 +110,18 @@ async function fill(stage: Stage, tenant: Tenant): Promise<void> {
     await stage.by(person, `select api.set_notification_preferences('{"mention": {"email": 0}}')`);
     await stage.byServer('select identity.open_session($1, $2, $3, null, null)', [
       person,
-      randomBytes(32).toString('hex'),
+      randomDigest(),
       'password',
     ]);
+    await fillIdentity(stage, person);
   }
+  await stage.byServer("select identity.invite($1, $2, $3, 'member', $4, 'member', $5)", [
+    ownerId,
+    `guest-of-${workspaceId}@example.org`,
+    workspaceId,
+    squadId,
+    randomDigest(),
+  ]);
   await stage.look(
     `insert into bellwire.waiting_members (scope_type, scope_ref, user_id, role) values ('crew', 'a', $1, 'member')`,
     [otherId],
@@ -129,4 +137,32 @@ async function fill(stage: Stage, tenant: Tenant): Promise<void> {
   await stage.look('insert into bellwire.fan_out_queue (event) values ($1)', [
     JSON.stringify({ workspace_id: workspaceId }),
   ]);
+}
+
+/** One of everything that belongs to an account. */
+async function fillIdentity(stage: Stage, person: number): Promise<void> {
+  await stage.byServer('select identity.begin_second_factor($1, $2)', [person, 'A'.repeat(32)]);
+  await stage.byServer('select identity.enable_second_factor($1, 1, $2)', [
+    person,
+    [randomDigest()],
+  ]);
+  await stage.look(
+    `insert into identity.sign_in_steps (token_digest, user_id, expires_at)
+     values ($1, $2, now() + interval '1 hour')`,
+    [randomDigest(), person],
+  );
+  await stage.look(
+    `insert into identity.email_changes (user_id, new_email, code_digest, expires_at)
+     values ($1, 'new@example.org', $2, now() + interval '1 hour')`,
+    [person, randomDigest()],
+  );
+  await stage.look(
+    `insert into identity.password_resets (user_id, token_digest, expires_at)
+     values ($1, $2, now() + interval '1 hour')`,
+    [person, randomDigest()],
+  );
+}
+
+function randomDigest(): string {
+  return randomBytes(32).toString('hex');
 }
