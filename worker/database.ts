@@ -108,6 +108,11 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
+/** One connection, to see whether the database can be used. */
+export function openCheckPool(databaseUrl: string, logger: Logger): pg.Pool {
+  return openPool(databaseUrl, 1, logger);
+}
+
 /** The pool the drains work with. */
 export function openDrainPool(databaseUrl: string, logger: Logger): pg.Pool {
   return openPool(databaseUrl, DRAIN_POOL_SIZE, logger);

@@ -7,7 +7,7 @@ import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
 import { DEFAULT_PORTS, parsePorts } from '../outgoing/ports.ts';
 import { RESOLVE_TIMEOUT_MS, type Resolve, resolveHostname } from '../outgoing/resolve.ts';
 import { Keyring } from '../secrets/keyring.ts';
-import { openDrainPool, openQueuePool, WorkerDatabase } from './database.ts';
+import { openCheckPool, openDrainPool, openQueuePool, WorkerDatabase } from './database.ts';
 import { Drain } from './drain.ts';
 import { EmailSender } from './email/drain.ts';
 import { parseSmtpUrl } from './email/smtp.ts';
@@ -107,7 +107,6 @@ class Worker {
   readonly #keyring: Keyring;
   readonly #drainPool;
   readonly #queuePool;
-  readonly #database: WorkerDatabase;
   readonly #sender: Sender;
   readonly #ledger: Ledger;
   readonly #emailSender: EmailSender | undefined;
@@ -138,10 +137,9 @@ class Worker {
     this.#drainPool = openDrainPool(options.databaseUrl, this.#logger);
     this.#queuePool = openQueuePool(options.databaseUrl, this.#logger);
     const slowQueryMs = options.slowQueryMs ?? DEFAULT_SLOW_QUERY_MS;
-    this.#database = new WorkerDatabase(this.#drainPool, (statement, ms) => {
+    const database = new WorkerDatabase(this.#drainPool, (statement, ms) => {
       if (ms >= slowQueryMs) this.#logger.warn({ statement, ms }, 'slow query');
     });
-    const database = this.#database;
     this.#metrics = new WorkerMetrics(database);
     this.#readiness = new Readiness(() => database.isMigrated());
     this.#probes = this.#makeProbes();
@@ -190,16 +188,23 @@ class Worker {
     this.#logger.info({ emails: Boolean(this.#work.emails) }, 'worker started');
   }
 
+  /** Over a connection of its own: the drains begin with none, and find out for themselves. */
   async #checkDatabase(): Promise<void> {
-    const reason = await this.#readiness.reason();
-    if (reason === 'migrations') {
-      throw new Error(
-        'The database is not migrated to this version: run "bellwire migrate" first.',
-      );
+    const pool = openCheckPool(this.#options.databaseUrl, this.#logger);
+    try {
+      const database = new WorkerDatabase(pool);
+      const reason = await new Readiness(() => database.isMigrated()).reason();
+      if (reason === undefined) return;
+      if (reason === 'migrations') {
+        throw new Error(
+          'The database is not migrated to this version: run "bellwire migrate" first.',
+        );
+      }
+      const detail = await database.isMigrated().then(() => 'it did not answer', describeError);
+      throw new Error(`The worker cannot use its database (DATABASE_WORKER_URL): ${detail}`);
+    } finally {
+      await pool.end();
     }
-    if (reason === undefined) return;
-    const detail = await this.#database.isMigrated().then(() => 'it did not answer', describeError);
-    throw new Error(`The worker cannot use its database (DATABASE_WORKER_URL): ${detail}`);
   }
 
   stop(): Promise<readonly string[]> {
