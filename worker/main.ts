@@ -173,12 +173,11 @@ class Worker {
 
   async start(): Promise<void> {
     try {
-      await this.#checkDatabase();
       await this.#queue.start();
       this.address = await this.#probes?.start();
     } catch (error) {
       await this.stop();
-      throw error;
+      throw await this.#explain(error);
     }
     if (!this.#work.emails) {
       this.#logger.info({}, 'e-mail is off (no SMTP address): rows stay pending');
@@ -188,23 +187,18 @@ class Worker {
     this.#logger.info({ emails: Boolean(this.#work.emails) }, 'worker started');
   }
 
-  /** Over a connection of its own: the drains begin with none, and find out for themselves. */
-  async #checkDatabase(): Promise<void> {
+  /** The failure of a start, as a sentence for the operator where it is the database's. */
+  async #explain(error: unknown): Promise<unknown> {
     const pool = openCheckPool(this.#options.databaseUrl, this.#logger);
-    try {
-      const database = new WorkerDatabase(pool);
-      const reason = await new Readiness(() => database.isMigrated()).reason();
-      if (reason === undefined) return;
-      if (reason === 'migrations') {
-        throw new Error(
-          'The database is not migrated to this version: run "bellwire migrate" first.',
-        );
-      }
-      const detail = await database.isMigrated().then(() => 'it did not answer', describeError);
-      throw new Error(`The worker cannot use its database (DATABASE_WORKER_URL): ${detail}`);
-    } finally {
-      await pool.end();
-    }
+    const database = new WorkerDatabase(pool);
+    const reason = await new Readiness(() => database.isMigrated()).reason();
+    await pool.end();
+    if (reason === undefined) return error;
+    const sentence =
+      reason === 'migrations'
+        ? 'The database is not migrated to this version: run "bellwire migrate" first.'
+        : `The worker cannot use its database (DATABASE_WORKER_URL): ${describeError(error)}`;
+    return new Error(sentence, { cause: error });
   }
 
   stop(): Promise<readonly string[]> {
