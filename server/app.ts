@@ -24,6 +24,14 @@ import { routes } from './routes/index.ts';
 import { cookieName } from './session-token.ts';
 import { type SocketTimings, socketsPlugin, upgradesPlugin } from './sockets/plugin.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    passwords: Passwords;
+    /** Seals secrets that must be read again. */
+    keyring: Keyring;
+  }
+}
+
 export interface AppOptions {
   /** Connects as bellwire_server. */
   databaseUrl: string;
@@ -94,6 +102,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     smtpUrl: options.smtpUrl,
     isGiven: options.mailer !== undefined,
   });
+  app.decorate('passwords', options.passwords ?? new Passwords(options.passwordCost));
+  app.decorate('keyring', options.keyring ?? new Keyring());
   await app.register(async (scope) => registerGuarded(scope, options));
   return app;
 }
@@ -159,18 +169,12 @@ async function registerGuarded(app: FastifyInstance, options: AppOptions): Promi
     isProduction: options.isProduction ?? true,
   });
   await app.register(limitsPlugin, { signInLimit: options.signInLimit ?? DEFAULT_SIGN_IN_LIMIT });
-  const { keyring = new Keyring(), mailer = smtpMailerOf(options) } = options;
-  await app.register(lettersPlugin, { mailer });
-  await app.register(authenticationPlugin, {
-    appUrl,
-    passwords: options.passwords ?? new Passwords(options.passwordCost),
-    keyring,
-  });
+  await app.register(lettersPlugin, { mailer: options.mailer ?? smtpMailerOf(options) });
+  await app.register(authenticationPlugin, { appUrl });
   await app.register(documentationPlugin, { version: VERSION, cookieName: cookieName(appUrl) });
   await app.register(socketsPlugin, { appUrl, databaseUrl, timings: options.socketTimings ?? {} });
   await app.register(routes, {
     appUrl,
-    keyring,
     closeSockets: (ended) => app.sockets.closeSessions((digest) => ended.includes(digest)),
   });
   app.setNotFoundHandler(sendNotFound);

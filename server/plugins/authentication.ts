@@ -1,19 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Keyring } from '../../secrets/keyring.ts';
 import { inBackground } from '../background.ts';
 import type { Database } from '../database.ts';
 import type { Session, SignedInUser } from '../identity.ts';
-import type { Passwords } from '../passwords.ts';
 import { signInRequired } from '../problem.ts';
 import { bearerToken, cookieName, cookieToken, digestOf } from '../session-token.ts';
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    passwords: Passwords;
-    /** Seals the secrets of second factors. */
-    keyring: Keyring;
-  }
   interface FastifyRequest {
     /** Set once the request's token was found good; null for everybody else. */
     session: Session | null;
@@ -26,8 +19,6 @@ declare module 'fastify' {
 
 interface Options {
   appUrl: string;
-  passwords: Passwords;
-  keyring: Keyring;
 }
 
 type Found = SignedInUser & { userId: number; expiresAt: string; isStale: boolean };
@@ -55,8 +46,6 @@ export function requestToken(request: FastifyRequest, appUrl: string): string | 
 /** Holds every route under /api to its declared role, before its body is read. */
 export const authenticationPlugin = fp(
   async (app, options: Options) => {
-    app.decorate('passwords', options.passwords);
-    app.decorate('keyring', options.keyring);
     app.decorateRequest('session', null);
 
     app.addHook('onRoute', (route) => {

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { Keyring } from '../../secrets/keyring.ts';
 import { accounts } from './accounts.ts';
 import { activity } from './activity.ts';
 import { archives } from './archives.ts';
@@ -24,7 +23,6 @@ import { workspaces } from './workspaces.ts';
 
 interface Options {
   appUrl: string;
-  keyring: Keyring;
   closeSockets: (digests: readonly string[]) => void;
 }
 
@@ -48,7 +46,7 @@ export const routes: FastifyPluginAsync<Options> = async (app, options) => {
   await app.register(watches);
   await app.register(activity);
   await app.register(unsubscribe);
-  await app.register(webhooks, options);
+  await app.register(webhooks);
   await app.register(webhookDeliveries);
   await app.register(webhookRecords);
 };

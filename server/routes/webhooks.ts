@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Keyring } from '../../secrets/keyring.ts';
 import { newWebhookSecret } from '../../secrets/webhook-secret.ts';
 import { page } from '../page.ts';
 import {
@@ -23,10 +22,6 @@ import {
   time,
   timeOrNull,
 } from '../schemas.ts';
-
-interface Options {
-  keyring: Keyring;
-}
 
 const URL_CHARACTERS = 2_000;
 const REASON_CHARACTERS = 500;
@@ -76,7 +71,7 @@ function webhookOf(row: WebhookRow): z.infer<typeof webhook> {
 }
 
 /** Subscriptions. Who administers them is decided in SQL; anybody else gets 404. */
-export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring }) => {
+export const webhooks: FastifyPluginAsyncZod = async (app) => {
   app.get(
     '/api/webhooks',
     {
@@ -121,7 +116,7 @@ export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring })
     },
     async (request, reply) => {
       const { body } = request;
-      const made = newWebhookSecret(keyring);
+      const made = newWebhookSecret(app.keyring);
       const row = await request.row<WebhookRow>(
         'select * from api.create_webhook($1, $2, $3, $4, $5, $6)',
         [body.url, body.workspaceId, body.eventTypes, body.name, made.sealId, made.stored],
@@ -241,7 +236,7 @@ export const webhooks: FastifyPluginAsyncZod<Options> = async (app, { keyring })
       },
     },
     async (request, reply) => {
-      const made = newWebhookSecret(keyring);
+      const made = newWebhookSecret(app.keyring);
       const row = await request.row<WebhookRow>(
         'select * from api.rotate_webhook_secret($1, $2, $3, $4)',
         [request.params.id, request.body.keepOld, made.sealId, made.stored],
