@@ -1,6 +1,6 @@
 /**
  * What `npm test` runs: one throw-away Postgres, one migrated template database, and every test
- * file in a process of its own with a database of its own.
+ * file with databases of its own; files that load the same modules share a process.
  *
  *   npm test                                 all of tests/**\/*.test.ts
  *   npm test -- tests/sql/notify.test.ts     only these files (or folders)
@@ -15,8 +15,9 @@ import path from 'node:path';
 import { setRolePasswords, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createStageTemplate } from '../sql/stage-template.ts';
+import { makeBatches } from './batches.ts';
 import { type TestEnvironment, testProcessEnvironment } from './environment.ts';
-import { type FileResult, runTestFile } from './test-file.ts';
+import { type FileResult, runTestFiles } from './test-file.ts';
 
 const RESULTS_FOLDER = '.tap';
 const INTERRUPTED_CODE = 130;
@@ -95,21 +96,21 @@ async function startTestServer(): Promise<TestEnvironment> {
   return { ...urls, template, stage: await createStageTemplate(urls, template) };
 }
 
-/** As many files at once as there are processors. */
+/** As many batches at once as there are processors. */
 async function runAll(files: string[], environment: NodeJS.ProcessEnv): Promise<FileResult[]> {
   await rm(RESULTS_FOLDER, { recursive: true, force: true });
-  const waiting = [...files];
+  const waiting = await makeBatches(files);
   const results: FileResult[] = [];
   const takeTurns = async () => {
-    for (let file = waiting.shift(); file && !interrupted; file = waiting.shift()) {
+    for (let batch = waiting.shift(); batch && !interrupted; batch = waiting.shift()) {
       let running: ChildProcess | undefined;
-      const result = await runTestFile(file, RESULTS_FOLDER, environment, (child) => {
+      const finished = await runTestFiles(batch, RESULTS_FOLDER, environment, (child) => {
         running = child;
         children.add(child);
       });
       if (running) children.delete(running);
-      results.push(result);
-      if (!interrupted) report(result);
+      results.push(...finished);
+      if (!interrupted) for (const result of finished) report(result);
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, takeTurns));

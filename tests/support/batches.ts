@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+
+/** So many files share a process at most: what one of them breaks costs no more than these. */
+const MAX_BATCH_FILES = 8;
+
+/** Folders whose files load the same modules, which takes many of them longer than their tests. */
+const SHARING_FOLDERS = ['tests/sql/', 'tests/server/'];
+
+/** What a file does to its whole process, so that it needs one of its own. */
+const PROCESS_WIDE = /useOwnCluster|memoryUsage/;
+
+/** Which files run together in a process, in the order given. */
+export async function makeBatches(files: readonly string[]): Promise<string[][]> {
+  const batches: string[][] = [];
+  let open: { folder: string; files: string[] } | undefined;
+  for (const file of files) {
+    const folder = SHARING_FOLDERS.find((each) => file.startsWith(each));
+    if (folder === undefined || PROCESS_WIDE.test(await readFile(file, 'utf8'))) {
+      batches.push([file]);
+    } else if (open?.folder === folder && open.files.length < MAX_BATCH_FILES) {
+      open.files.push(file);
+    } else {
+      open = { folder, files: [file] };
+      batches.push(open.files);
+    }
+  }
+  return batches;
+}
