@@ -12,6 +12,7 @@ import type { ChildProcess } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { setRolePasswords, startEmbedded } from '../../db/embedded.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createStageTemplate } from '../sql/stage-template.ts';
@@ -84,6 +85,7 @@ async function startTestServer(): Promise<TestEnvironment> {
   // Where it could not get there all the same, the data is elsewhere.
   undo.push(() => rm(database.dataDir, { recursive: true, force: true }));
   undo.push(() => database.stop());
+  await quieten(database.adminUrl);
   await migrate(database.adminUrl);
   await setRolePasswords(database);
   const urls = {
@@ -94,6 +96,17 @@ async function startTestServer(): Promise<TestEnvironment> {
   };
   const template = new URL(database.adminUrl).pathname.slice(1);
   return { ...urls, template, stage: await createStageTemplate(urls, template) };
+}
+
+/** Hundreds of databases that live for seconds: what a server does for the long run is lost on them. */
+async function quieten(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('alter system set autovacuum = off');
+  await client.query("alter system set checkpoint_timeout = '1h'");
+  await client.query("alter system set max_wal_size = '8GB'");
+  await client.query('select pg_reload_conf()');
+  await client.end();
 }
 
 /** As many batches at once as there are processors. */
