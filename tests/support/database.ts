@@ -55,7 +55,7 @@ export async function cloneDatabase(
 ): Promise<{ database: TestDatabase; close: () => Promise<void>; drop: () => Promise<void> }> {
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`;
   const maintenanceUrl = urlWithDatabase(urls.adminUrl, 'postgres');
-  await execute(maintenanceUrl, `create database ${name} template ${template}`);
+  await execute(maintenanceUrl, `create database ${name} template ${template} strategy file_copy`);
 
   const pools: pg.Pool[] = [];
   const open = (url: string) => {

@@ -171,7 +171,8 @@ t.test('a document is deleted while it is commented on', async (t) => {
       });
       const refused = refusals(results);
       t.ok(
-        refused.every((code) => code === '23503' || code === 'P0002'),
+        // By the key, as not there, or by row security where it went between look and insert.
+        refused.every((code) => ['23503', 'P0002', '42501'].includes(String(code))),
         `refused: ${refused}`,
       );
       const said = entries.map((entry) => entry.action);
