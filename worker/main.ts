@@ -83,6 +83,7 @@ const MAX_RUN = 32;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
 const IDLE_LOOK_MS = 10;
+const RUN_SOON_MS = 500;
 
 const TASK_FOR_CHANNEL: Record<string, TaskName> = {
   bellwire_webhooks: 'webhooks-sequence',
@@ -120,6 +121,8 @@ class Worker {
   readonly #probes: ProbeListener | undefined;
   /** Where it answers probes, once it is started. */
   address: string | undefined;
+  /** Tasks that were run once more after a failure since the last poll. */
+  readonly #runsSoon = new Set<TaskName>();
   #pollTimer: NodeJS.Timeout | undefined;
   #stopped: Promise<readonly string[]> | undefined;
 
@@ -233,9 +236,6 @@ class Worker {
   #makeWork(database: WorkerDatabase, guard: GuardOptions): Work {
     const enqueue = (task: TaskName) => this.#enqueue(task);
     const pump = this.#makePump(database, guard);
-    const startPump = () => {
-      pump.run().catch((error: unknown) => this.#reportFailure('webhooks-pump', error));
-    };
     return {
       database,
       pump,
@@ -244,7 +244,7 @@ class Worker {
           const numbered = await database.sequenceWebhooks(SEQUENCE_BATCH);
           this.#metrics.numbered(numbered);
           // Also after a zero: another worker may be numbering, and this one can help it send.
-          startPump();
+          this.#runDirectly('webhooks-pump');
           return numbered > 0;
         },
       }),
@@ -330,7 +330,20 @@ class Worker {
   #runDirectly(task: TaskName): void {
     this.#drainFor(task)
       ?.run()
-      .catch((error: unknown) => this.#reportFailure(task, error));
+      .catch((error: unknown) => {
+        this.#reportFailure(task, error);
+        this.#runSoon(task);
+      });
+  }
+
+  /**
+   * Once more after a failure, and not again before the next poll: a wake-up may have met a
+   * connection whose end was not noticed yet, and nobody wakes us twice.
+   */
+  #runSoon(task: TaskName): void {
+    if (this.#runsSoon.has(task) || this.#work.isStopping()) return;
+    this.#runsSoon.add(task);
+    setTimeout(() => this.#runDirectly(task), RUN_SOON_MS).unref();
   }
 
   /** One at a time per task: a hundred wake-ups while one job is being added become one more. */
@@ -364,6 +377,7 @@ class Worker {
 
   /** Needs neither NOTIFY nor the queue: this is what recovery rests on. */
   async #poll(): Promise<void> {
+    this.#runsSoon.clear();
     for (const task of Object.values(TASK_FOR_CHANNEL)) this.#runDirectly(task);
     if (!this.#work.isStopping()) this.#schedulePoll();
   }
