@@ -15,7 +15,7 @@ import {
   until,
 } from '../support.ts';
 
-const SEND_TIMEOUT_MS = 300;
+const SEND_TIMEOUT_MS = 1_500;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function open(t: Test) {
