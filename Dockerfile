@@ -13,8 +13,9 @@ COPY bin bin
 COPY cli cli
 COPY config config
 COPY db db
-COPY outgoing outgoing
+COPY mail mail
 COPY operations operations
+COPY outgoing outgoing
 COPY secrets secrets
 COPY server server
 COPY worker worker

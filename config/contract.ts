@@ -190,7 +190,7 @@ export const CONTRACT = [
     default: 20,
     minimum: 1,
     maximum: 1000000,
-    why: 'Sign-in attempts from one address in 15 minutes.',
+    why: 'Attempts with a password, a code or a token from one address in 15 minutes, over all servers.',
   },
   {
     name: 'ARGON2_MEMORY_KIB',

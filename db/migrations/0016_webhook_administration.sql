@@ -114,8 +114,6 @@ comment on column bellwire.webhook_details.actor_avatar_url is 'Their picture.';
 comment on column bellwire.webhook_details.created_at is 'When it was made.';
 grant usage on type bellwire.webhook_details to bellwire_definer;
 
-comment on column bellwire.users.is_admin is 'Runs the installation: administers every webhook subscription.';
-
 -- Row security is forced, and no policy lets the owner write.
 alter table bellwire.settings no force row level security;
 insert into bellwire.settings (name, value, unit, description) values

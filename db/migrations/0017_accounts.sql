@@ -29,7 +29,7 @@ insert into bellwire.settings (name, value, unit, description) values
 alter table bellwire.settings force row level security;
 
 comment on column bellwire.users.is_admin is
-  'Runs the installation: invites to it, and deactivates accounts. It opens no workspace.';
+  'Runs the installation: invites to it, deactivates accounts, administers every webhook subscription. It opens no workspace.';
 
 alter table identity.sessions no force row level security;
 alter table identity.sessions
