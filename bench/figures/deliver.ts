@@ -19,12 +19,14 @@ const EVENTS_TO_ONE = 1_500;
 /** Per round; each goes to every one of the twenty. */
 const EVENTS_TO_MANY = 250;
 const MILLISECONDS_PER_SECOND = 1000;
+const WAYS = ['one', 'bare', 'recorded', 'many', 'two'] as const;
 
 /**
  * Deliveries per second of one worker process, from the first arrival to the last, of events that
  * are numbered already. One subscription, in order, against a bare loop over a kept-alive connection
- * with the same client, the same two signatures and a body of the same size; twenty subscriptions
- * with one worker, and with two. The receiver checks that every position is the next one.
+ * with the same client, the same two signatures and a body of the same size, and against that loop
+ * when it also waits for the commit of one row, which is the least that order across a crash takes;
+ * twenty subscriptions with one worker, and with two. The receiver checks that every position is the next one.
  */
 export async function deliver(
   database: BenchDatabase,
@@ -37,13 +39,14 @@ export async function deliver(
     await prepare(database.admin, receiver);
     const one = new Backlog(database.admin, receiver, 'archives', 1, EVENTS_TO_ONE);
     const many = new Backlog(database.admin, receiver, 'logs', SUBSCRIPTIONS, EVENTS_TO_MANY);
-    const rates: Rates = { one: [], bare: [], many: [], two: [] };
+    const rates: Rates = { one: [], bare: [], recorded: [], many: [], two: [] };
     for (let round = 0; round <= ROUNDS; round++) {
       // Idle, so that it holds no lease.
       second.kill('SIGSTOP');
       const measured = {
         one: await one.rate(),
         bare: await bareRate(receiver),
+        recorded: await recordedRate(database.admin, receiver),
         many: await many.rate(),
         two: 0,
       };
@@ -52,7 +55,7 @@ export async function deliver(
       log(`deliver: round ${round} of ${ROUNDS}: ${JSON.stringify(measured)} deliveries/s`);
       // The first fills caches and plans.
       if (round === 0) continue;
-      for (const way of ['one', 'bare', 'many', 'two'] as const) rates[way].push(measured[way]);
+      for (const way of WAYS) rates[way].push(measured[way]);
     }
     return compare(rates);
   } finally {
@@ -66,6 +69,8 @@ export async function deliver(
 interface Rates {
   one: number[];
   bare: number[];
+  /** The bare loop, with one row written and committed before the next send. */
+  recorded: number[];
   many: number[];
   two: number[];
 }
@@ -80,6 +85,12 @@ function compare(rates: Rates): Measurement[] {
       against: 'a bare keep-alive loop, one subscription',
       ratio: rounded(one / median(rates.bare)),
       goal: 0.5,
+    },
+    {
+      ...common,
+      value: Math.round(one),
+      against: 'that loop, which also commits one row after each send',
+      ratio: rounded(one / median(rates.recorded)),
     },
     {
       ...common,
@@ -170,7 +181,34 @@ function perSecond(count: number, { firstAt, lastAt }: Arrived): number {
 
 let barePosition = 0;
 
-async function bareRate(receiver: BenchReceiver): Promise<number> {
+function bareRate(receiver: BenchReceiver): Promise<number> {
+  return loopRate(receiver, async () => {});
+}
+
+/** A counter: the smallest thing there is to write. */
+async function recordedRate(admin: pg.Pool, receiver: BenchReceiver): Promise<number> {
+  await admin.query(`
+    create table if not exists public.sent (id integer primary key, position bigint);
+    insert into public.sent values (1, 0) on conflict do nothing;
+`);
+  const client = await admin.connect();
+  try {
+    return await loopRate(receiver, (position) =>
+      client.query({
+        name: 'note-sent',
+        text: 'update public.sent set position = $1 where id = 1',
+        values: [position],
+      }),
+    );
+  } finally {
+    client.release();
+  }
+}
+
+async function loopRate(
+  receiver: BenchReceiver,
+  note: (position: number) => Promise<unknown>,
+): Promise<number> {
   const sender = new Sender();
   const url = new URL(receiver.url('bare'));
   const delivery = {
@@ -190,6 +228,7 @@ async function bareRate(receiver: BenchReceiver): Promise<number> {
         body: delivery.body,
       });
       if (!('status' in answer)) throw new Error(answer.error);
+      await note(barePosition);
     }
   });
   sender.close();

@@ -23,7 +23,7 @@ begin
     ),
     readable as materialized (
       select place.user_id, place.workspace_id, place.scope_id
-      from (select distinct changed.user_id, changed.workspace_id, changed.scope_id from changed) as place
+      from (select distinct changed.user_id, changed.workspace_id, changed.scope_id from changed offset 0) as place
       where bellwire.can_read(place.user_id, place.workspace_id, place.scope_id)
     ),
     shown as materialized (

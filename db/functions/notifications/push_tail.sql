@@ -12,6 +12,7 @@ language plpgsql
 stable
 security definer
 set search_path = ''
+set enable_seqscan = off -- a kept plan may date from when the table was nearly empty
 as $$
 #variable_conflict use_column
 declare

@@ -15,6 +15,7 @@ begin
       from bellwire.notifications as notification
       where notification.user_id = reader_id and notification.read_at is null and notification.deleted_at is null
       group by notification.workspace_id, notification.scope_id
+      offset 0 -- asked once per scope: the planner would push the question below the grouping, and ask for every row
     ) as scopes
     where bellwire.can_read(reader_id, scopes.workspace_id, scopes.scope_id)
   );

@@ -444,6 +444,32 @@ t.test('a cursor is bounded, however many transactions run', async (t) => {
   t.match(await missed(stage, member, page?.cursor as string), { needs_resync: true });
 });
 
+t.test('whether somebody may read is asked once per scope, not for every row', async (t) => {
+  const stage = await createStage(t);
+  const { member } = stage.people;
+  const ROWS = 7;
+  const client = await stage.database.admin.connect();
+  t.teardown(() => client.release());
+  const start = await client.query('select pg_current_snapshot() as snapshot');
+  for (let row = 0; row < ROWS; row++) {
+    await stage.look('select bellwire.notify($1, $2, $3, $4)', [
+      member,
+      stage.workspaceId,
+      'mention',
+      `Row ${row}`,
+    ]);
+  }
+  await client.query("begin; set local track_functions = 'all'");
+  const { rows: looks } = await client.query('select events from bellwire.push_tail($1)', [
+    start.rows[0].snapshot,
+  ]);
+  const { rows: asked } = await client.query(`
+    select pg_stat_get_xact_function_calls('bellwire.can_read(bigint,bigint,bigint)'::regprocedure) as count`);
+  await client.query('rollback');
+  t.match(looks[0].events, Array(ROWS).fill({ userId: member, unreadCount: ROWS }));
+  t.equal(Number(asked[0].count), 2, 'for the events, and for the unread count');
+});
+
 t.test("the tail is the server's alone", async (t) => {
   const stage = await createStage(t);
   const forbidden = { code: '42501' };
