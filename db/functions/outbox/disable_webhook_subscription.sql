@@ -1,5 +1,5 @@
 -- Stops sending to a receiver. Nothing new is written for it; what is pending stays for the day it is enabled again.
--- Called by: bellwire_admin, api.disable_webhook().
+-- Called by: bellwire_admin, api.disable_webhook(), follow_webhook().
 -- Errors: P0002 for an unknown subscription.
 create or replace function bellwire.disable_webhook_subscription(id bigint, reason text default 'by an administrator')
 returns void

@@ -41,10 +41,8 @@ begin
       and subscription.consecutive_failures > 0
       and (subscription.paused_until is null or subscription.paused_until <= clock_timestamp());
   elsif outcome = 'disabled' then
-    update bellwire.webhook_subscriptions as subscription
-    set is_enabled = false,
-        disabled_reason = left(case when result = 'refused' then error else 'receiver answered 410' end, 500)
-    where subscription.id = of_subscription_id;
+    perform bellwire.disable_webhook_subscription(
+      of_subscription_id, case when result = 'refused' then error else 'receiver answered 410' end);
   elsif outcome = 'paused' then
     update bellwire.webhook_subscriptions as subscription
     set consecutive_failures = subscription.consecutive_failures + 1,

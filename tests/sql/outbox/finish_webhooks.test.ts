@@ -9,6 +9,14 @@ async function setUp(t: Parameters<typeof createStage>[0]) {
   return { stage, id, worker: new Worker(stage) };
 }
 
+async function lastChange(stage: Stage, id: number) {
+  const [change] = await stage.byAdministrator(
+    'select * from bellwire.webhook_changes where subscription_id = $1 order by id desc limit 1',
+    [id],
+  );
+  return change;
+}
+
 t.test('2xx: delivered', async (t) => {
   for (const status of [200, 202, 204, 299]) {
     const { stage, worker, id } = await setUp(t);
@@ -40,6 +48,12 @@ t.test('410: the receiver is disabled, the delivery waits', async (t) => {
     consecutive_failures: 0,
   });
   t.strictSame(await worker.claim(), []);
+  t.match(await lastChange(stage, id), {
+    what: 'disabled',
+    actor_id: null,
+    database_role: 'bellwire_worker',
+    details: { reason: 'receiver answered 410' },
+  });
 });
 
 t.test('422: dead, the receiver is untouched, the next goes out', async (t) => {
@@ -53,6 +67,7 @@ t.test('422: dead, the receiver is untouched, the next goes out', async (t) => {
     pause_seconds: null,
   });
   t.equal((await worker.claim()).length, 1);
+  t.match(await lastChange(stage, id), { what: 'created' }, 'nothing was changed');
 });
 
 t.test('refused by the guard: disabled with its sentence', async (t) => {
@@ -63,6 +78,10 @@ t.test('refused by the guard: disabled with its sentence', async (t) => {
   t.match(await subscription(stage, id), {
     is_enabled: false,
     disabled_reason: 'the address is private',
+  });
+  t.match(await lastChange(stage, id), {
+    what: 'disabled',
+    details: { reason: 'the address is private' },
   });
 });
 
