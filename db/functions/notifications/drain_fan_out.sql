@@ -25,7 +25,7 @@ begin
   for waiting in
     select * from bellwire.fan_out_queue order by id limit max_chunks for update skip locked
   loop
-    event := jsonb_populate_record(null::bellwire.rule_event, waiting.event);
+    event := json_populate_record(null::bellwire.rule_event, waiting.event);
     begin
       -- Only the first window is waited for, while no other is held; so two workers cannot wait for each other.
       last_user_id := bellwire.tell_people(event, waiting.after_user_id, chunk_size, done_count = 0);

@@ -46,7 +46,7 @@ begin
 
   if cardinality(queued) > 0 then
     insert into bellwire.fan_out_queue (event)
-    select to_jsonb(waiting) from unnest(queued) as waiting;
+    select row_to_json(waiting) from unnest(queued) as waiting;
     is_woken := bellwire.wake('bellwire_fan_out');
   end if;
   return cardinality(queued);
