@@ -1,9 +1,10 @@
--- Secrets of second factors are sealed anew as those of webhooks are.
+-- Secrets of second factors are sealed anew as those of webhooks are, and a start names the administrators before it.
 
--- Made anew by their files, with another signature; secret_keys() takes the place of webhook_secret_keys().
+-- Made anew by their files, with another signature or result; secret_keys() takes the place of webhook_secret_keys().
 set local role bellwire_definer;
 drop function if exists bellwire.webhook_secret_keys();
 drop function if exists bellwire.unsealed_webhook_secrets(text, integer);
+drop function if exists identity.sync_admin(text, text, text);
 reset role;
 
 set local role bellwire_owner;

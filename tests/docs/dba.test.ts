@@ -272,3 +272,21 @@ t.test('the keys of secrets are shown as operations.md has them', async (t) => {
   const id = execFileSync('sh', ['-c', command], { env: { ...process.env, KEY: key } });
   t.equal(id.toString(), keyring.currentKeyId, 'the id of a key, by the command of the page');
 });
+
+t.test('administrators of the installation are made and unmade as accounts.md says', async (t) => {
+  const database = await createDatabase(t);
+  await database.admin.query(
+    `insert into bellwire.users (name, email, is_admin)
+     values ('Ada Lovelace', 'ada@example.com', true), ('Ben Okri', 'ben@example.com', false)`,
+  );
+  const page = section(readPage('docs/accounts.md'), 'Administrators of the installation');
+  const [calls = ''] = blocks(page, 'sql');
+  const [look = '', make = '', unmake = ''] = calls.split('\n').filter(Boolean);
+  const by = (sql: string) => database.asAdministrator((client) => client.query(sql));
+  const admins = async () => (await by(look)).rows.map(({ name }) => name);
+  t.strictSame(await admins(), ['Ada Lovelace']);
+  await t.rejects(by(unmake), { code: '22023', detail: 'last_admin' });
+  await by(make);
+  await by(unmake);
+  t.strictSame(await admins(), ['Ben Okri']);
+});

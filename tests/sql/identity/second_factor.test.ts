@@ -162,6 +162,31 @@ t.test('ten wrong codes of an account and none is looked at for a while', async 
   t.equal(await finish(stage, await signIn(stage, member), 101), 'signed_in');
 });
 
+t.test('who is deactivated between password and code does not come in', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest } = stage.people;
+  for (const person of [member, guest]) await enabled(stage, person);
+  const [step, other] = [await signIn(stage, member), await signIn(stage, guest)];
+  const set = (value: string) =>
+    stage.look(`update bellwire.users set deactivated_at = ${value} where id = $1`, [member]);
+  await set('now()');
+  t.equal(await finish(stage, step, 101), 'gone', 'the right code');
+  t.equal(await finish(stage, step, null), 'gone', 'a wrong one');
+  t.strictSame(
+    await stage.byServer('select * from identity.sign_in($1, $2, $3, null, null)', [
+      member,
+      PASSWORD_HASH,
+      newDigest(),
+    ]),
+    [],
+    'and the password is none',
+  );
+  await set('null');
+  t.equal(await finish(stage, step, 101), 'gone', 'nor when they are back');
+  t.equal(await finish(stage, await signIn(stage, member), 101), 'signed_in', 'from the start');
+  t.equal(await finish(stage, other, 101), 'signed_in', 'somebody else');
+});
+
 t.test('a change of the password ends sign-ins that wait', async (t) => {
   const stage = await createStage(t);
   const { member } = stage.people;
