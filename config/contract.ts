@@ -256,7 +256,7 @@ export const CONTRACT = [
     name: 'SECRETS_KEY',
     kind: 'optional',
     type: 'keys',
-    why: 'Seals secrets in the database: openssl rand -base64 32. To change it, put the new one in front, by comma.',
+    why: 'Seals secrets in the database: openssl rand -base64 32. To exchange it: docs/operations.md.',
   },
   {
     name: 'LOG_LEVEL',

@@ -11,6 +11,8 @@ export interface Administrator {
 interface Synced {
   outcome: 'created' | 'synced' | 'refused';
   userId: number;
+  /** The administrators there were before one was created. */
+  earlierIds: readonly string[] | null;
 }
 
 /**
@@ -48,10 +50,10 @@ async function syncAccount(
     const isSame =
       found !== undefined && (await app.passwords.verify(found.passwordHash, password));
     const [synced] = await app.database.write<Synced>(
-      'select outcome, user_id from identity.sync_admin($1, $2, $3)',
+      'select outcome, user_id, earlier_ids from identity.sync_admin($1, $2, $3)',
       [name, email, isSame ? null : await app.passwords.hash(password)],
     );
-    if (synced) app.log[synced.outcome === 'refused' ? 'warn' : 'info'](describe(synced));
+    if (synced) app.log[isOdd(synced) ? 'warn' : 'info'](describe(synced));
     return synced;
   } catch (error) {
     app.log.error({ err: causeOf(error) }, 'admin sync: failed; the next start tries again');
@@ -59,10 +61,22 @@ async function syncAccount(
   }
 }
 
-function describe({ outcome, userId }: Synced): string {
+function isOdd({ outcome, earlierIds }: Synced): boolean {
+  return outcome === 'refused' || Boolean(earlierIds?.length);
+}
+
+function describe({ outcome, userId, earlierIds }: Synced): string {
   const about = `admin sync: ${outcome}`;
-  if (outcome !== 'refused') return `${about} (user ${userId})`;
-  return `${about}: ADMIN_EMAIL is the address of user ${userId}, who is no active administrator`;
+  if (outcome === 'refused') {
+    return `${about}: ADMIN_EMAIL is the address of user ${userId}, who is no active administrator`;
+  }
+  const done = `${about} (user ${userId})`;
+  if (!earlierIds?.length) return done;
+  const earlier = earlierIds.map((id) => `user ${id}`).join(', ');
+  return (
+    `${done}; administrators before: ${earlier}. If ADMIN_EMAIL was changed, ` +
+    '"select identity.set_admin(<id>, false)" takes that from the old account'
+  );
 }
 
 function causeOf(error: unknown): unknown {

@@ -22,11 +22,6 @@ export function newSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** What a sealed secret belongs to: in the row of somebody else it does not open. */
-export function sealContext(userId: number): string {
-  return `second-factor:${userId}`;
-}
-
 /** What an authenticator app reads from a QR code. */
 export function secretUri(secret: string, account: string): string {
   return totp(secret, account).toString();

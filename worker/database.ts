@@ -87,7 +87,7 @@ interface WebhookBacklog {
   oldestSeconds: number;
 }
 
-interface StoredSecret {
+interface StoredWebhookSecret {
   id: number;
   /** What the text is bound to when it is sealed. */
   sealId: string;
@@ -243,11 +243,15 @@ export class WorkerDatabase {
     );
   }
 
-  /** Webhook secrets that are stored plain, or sealed by another key than this one. */
-  async unsealedWebhookSecrets(currentKeyId: string, maxCount: number): Promise<StoredSecret[]> {
-    return this.#rows<StoredSecret>(
-      'select id, seal_id as "sealId", secret from bellwire.unsealed_webhook_secrets($1, $2)',
-      [currentKeyId, maxCount],
+  /** Webhook secrets that are stored plain, or sealed by another key than this one, from an id on. */
+  async unsealedWebhookSecrets(
+    currentKeyId: string,
+    afterId: number,
+    maxCount: number,
+  ): Promise<StoredWebhookSecret[]> {
+    return this.#rows<StoredWebhookSecret>(
+      'select id, seal_id as "sealId", secret from bellwire.unsealed_webhook_secrets($1, $2, $3)',
+      [currentKeyId, afterId, maxCount],
     );
   }
 
@@ -255,6 +259,27 @@ export class WorkerDatabase {
   async sealWebhookSecret(id: number, before: string, sealed: string): Promise<boolean> {
     return this.#value('select bellwire.seal_webhook_secret($1, $2, $3) as value', [
       id,
+      before,
+      sealed,
+    ]);
+  }
+
+  /** The same of second factors, in the order of their people. */
+  async unsealedSecondFactors(
+    currentKeyId: string,
+    afterUserId: number,
+    maxCount: number,
+  ): Promise<{ userId: number; secret: string }[]> {
+    return this.#rows<{ userId: number; secret: string }>(
+      'select user_id as "userId", secret from bellwire.unsealed_second_factors($1, $2, $3)',
+      [currentKeyId, afterUserId, maxCount],
+    );
+  }
+
+  /** False when it is not `before` any more: begun anew, turned off, or sealed by another worker. */
+  async sealSecondFactor(userId: number, before: string, sealed: string): Promise<boolean> {
+    return this.#value('select bellwire.seal_second_factor($1, $2, $3) as value', [
+      userId,
       before,
       sealed,
     ]);

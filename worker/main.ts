@@ -15,12 +15,12 @@ import { describeError, type Logger, lineLogger } from './logger.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { ProbeListener, type ProbeOptions } from './probes.ts';
 import { Queue } from './queue.ts';
+import { sealSecrets } from './seal.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
 import { deliverRun, type WebhookAttempt } from './webhooks/deliver.ts';
 import { Ledger } from './webhooks/ledger.ts';
 import { Pump } from './webhooks/pump.ts';
-import { sealSecrets } from './webhooks/seal.ts';
 import { openingSecrets } from './webhooks/secrets.ts';
 import { SEND_TIMEOUT_MS, Sender } from './webhooks/send.ts';
 import { checkHeaderPrefix } from './webhooks/signature.ts';
@@ -47,7 +47,7 @@ export interface WorkerOptions {
   probes?: ProbeOptions;
   /** Statements that take as long or longer are logged; default 500. */
   slowQueryMs?: number;
-  /** Open and seal the secrets of webhook subscriptions, the newest first. */
+  /** Open and seal the secrets of webhook subscriptions and second factors, the newest first. */
   secretsKeys?: readonly string[];
   /** How often to look without having been woken. */
   pollSeconds?: number;

@@ -11,7 +11,7 @@ export interface Work {
   /** Undefined while e-mail is off: then nothing is claimed and rows stay pending. */
   emails: Drain | undefined;
   fanOut: Drain;
-  /** Seals secrets that are stored plain. */
+  /** Seals secrets that are stored plain or under an older key. */
   sealer: Drain;
   /** Puts a task into the queue for whichever worker is free; failures are logged, not thrown. */
   enqueue: (task: TaskName) => Promise<void>;

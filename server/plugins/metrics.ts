@@ -90,6 +90,19 @@ class ServerMetrics {
       },
     });
   }
+
+  /** The same for several, by their kind. */
+  gaugeByKind(name: string, help: string, read: () => Record<string, number>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['kind'],
+      registers: [this.registry],
+      collect() {
+        for (const [kind, count] of Object.entries(read())) this.set({ kind }, count);
+      },
+    });
+  }
 }
 
 function signInOutcome(status: number): string {
@@ -104,9 +117,14 @@ export const metricsPlugin = fp(
     const metrics = new ServerMetrics();
     app.decorate('metrics', metrics);
     if (token !== undefined) collectDefaultMetrics({ register: metrics.registry });
-    metrics.gauge('bellwire_sockets_open', 'WebSockets, signed in or about to.', () => {
-      return app.websocketServer.clients.size;
-    });
+    metrics.gaugeByKind(
+      'bellwire_sockets_open',
+      'Sockets, signed in or about to, and event streams.',
+      () => ({
+        socket: app.websocketServer.clients.size,
+        stream: app.sockets.countOfKind('stream'),
+      }),
+    );
     metrics.gauge('bellwire_database_connections_in_use', 'Taken from the pool.', () => {
       return app.database.pool.inUse;
     });

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { secondFactorContext } from '../../secrets/second-factor-secret.ts';
 import { secondFactorLetter } from '../mail/letters.ts';
 import { sessionOf } from '../plugins/authentication.ts';
 import { code, done, failures, password, success, timeOrNull } from '../schemas.ts';
@@ -8,7 +9,6 @@ import {
   newRecoveryCodes,
   newSecret,
   recoveryDigest,
-  sealContext,
   secretUri,
 } from '../second-factor.ts';
 import { checkPresentPassword, findOwner, refuseWrongCode } from '../sign-in.ts';
@@ -61,7 +61,7 @@ export const secondFactor: FastifyPluginAsyncZod = async (app) => {
       const secret = newSecret();
       await app.database.write('select identity.begin_second_factor($1, $2)', [
         user.id,
-        app.keyring.seal(secret, sealContext(user.id)),
+        app.keyring.seal(secret, secondFactorContext(user.id)),
       ]);
       reply.code(201).header('cache-control', 'no-store');
       return { success: true as const, secret, uri: secretUri(secret, owner.email) };
@@ -151,6 +151,6 @@ export const secondFactor: FastifyPluginAsyncZod = async (app) => {
       [userId],
     );
     if (factor === undefined) return null;
-    return matchedStep(app.keyring.open(factor.secret, sealContext(userId)), typed);
+    return matchedStep(app.keyring.open(factor.secret, secondFactorContext(userId)), typed);
   }
 };

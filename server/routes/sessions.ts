@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { secondFactorContext } from '../../secrets/second-factor-secret.ts';
 import { inBackground } from '../background.ts';
 import { requestToken, sessionOf } from '../plugins/authentication.ts';
 import { Problem, signInRequired } from '../problem.ts';
@@ -15,7 +16,7 @@ import {
   time,
   code as typedCode,
 } from '../schemas.ts';
-import { matchedStep, recoveryDigest, sealContext } from '../second-factor.ts';
+import { matchedStep, recoveryDigest } from '../second-factor.ts';
 import { digestOf, expiredSessionCookie, newSessionToken } from '../session-token.ts';
 import { answerWithSession, originOf, refuseWrongCode, signedIn, user } from '../sign-in.ts';
 
@@ -111,7 +112,7 @@ export const sessions: FastifyPluginAsyncZod<Options> = async (app, { appUrl, cl
         [digest],
       );
       if (step === undefined) throw signInGone();
-      const secret = app.keyring.open(step.secret, sealContext(step.userId));
+      const secret = app.keyring.open(step.secret, secondFactorContext(step.userId));
       const token = newSessionToken();
       const [finished] = await app.database.write<{ outcome: string }>(
         'select outcome from identity.finish_sign_in($1, $2, $3, $4, $5, $6)',

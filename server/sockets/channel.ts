@@ -10,6 +10,7 @@ export interface Frame {
 
 /** The way to one client: a socket or an event stream. */
 export interface Channel {
+  readonly kind: 'socket' | 'stream';
   /** Resolves when the frame has left this process, or will not. A client that does not read is dropped. */
   send(frame: Frame): Promise<void>;
   /** Shows the other side, and what is between, that this one is there; finds out who is gone. */

@@ -46,6 +46,10 @@ export class Connection {
     this.digest = digest;
   }
 
+  get kind(): Channel['kind'] {
+    return this.#channel.kind;
+  }
+
   send(frame: Frame & Record<string, unknown>): Promise<void> {
     return this.#channel.send(frame);
   }

@@ -29,6 +29,10 @@ export class ConnectionHub {
     return this.#byUser.get(userId)?.size ?? 0;
   }
 
+  countOfKind(kind: Connection['kind']): number {
+    return this.#all().filter((connection) => connection.kind === kind).length;
+  }
+
   /** Hands each person's events of one look to their clients. */
   deliver({ cursor, events }: PushLook): void {
     const byUser = new Map<number, PushEvent[]>();

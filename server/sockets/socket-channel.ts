@@ -20,6 +20,7 @@ const ENDS: Record<EndReason, [code: number, reason: string]> = {
 
 /** A WebSocket: one text message per frame. */
 export class SocketChannel implements Channel {
+  readonly kind = 'socket';
   readonly #socket: WebSocket;
   #isAlive = true;
 

@@ -17,6 +17,7 @@ const HEADERS: OutgoingHttpHeaders = {
 
 /** Server-sent events: one event per frame, with the cursor as its id. */
 export class StreamChannel implements Channel {
+  readonly kind = 'stream';
   readonly #response: ServerResponse;
   #isEnded = false;
   /** Whether something was still waiting at the last heartbeat. */

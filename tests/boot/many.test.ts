@@ -202,7 +202,7 @@ t.test('three servers and two workers on one database, and two of them are kille
   t.test('each process counts what it did', async (t) => {
     t.equal(await total(servers, 'bellwire_pushes_total{type="notification"}'), BEFORE * 3);
     t.equal(await total(servers, 'bellwire_push_lag_seconds_count'), BEFORE * 3);
-    t.equal(await total(servers, 'bellwire_sockets_open'), 3);
+    t.equal(await total(servers, 'bellwire_sockets_open{kind="socket"}'), 3);
     t.equal(await total(servers, 'bellwire_sign_ins_total{outcome="accepted"}'), 4);
     const comments =
       'bellwire_http_request_seconds_count{method="POST",route="/api/documents/:id/comments",status="201"}';

@@ -171,11 +171,25 @@ t.test('a start that has little, and goes on', async (t) => {
 
   t.test('a taken port is named', async (t) => {
     const { port } = new URL(address);
+    await database.admin.query('update bellwire.users set is_admin = true where id = $1', [
+      memberIds[0],
+    ]);
     const second = await runProcess(t, ['server'], {
       DATABASE_SERVER_URL: database.serverUrl,
       PORT: port,
+      ...ADMIN,
     });
     t.match(second, { code: 1, stderr: new RegExp(`^Cannot listen on port ${port} of .*PORT`) });
+    const said = messages(second.stdout).filter((line) => line.startsWith('admin sync'));
+    t.match(
+      said.map((line) => line.replace(/created \(user \d+\)/, 'created')),
+      [
+        `admin sync: created; administrators before: user ${memberIds[0]}. If ADMIN_EMAIL was changed, ` +
+          '"select identity.set_admin(<id>, false)" takes that from the old account',
+      ],
+      'and another address of the administrator is worth a line',
+    );
+    t.equal(said.length, 1);
   });
 
   t.test('a second signal does not wait', async (t) => {

@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { seed } from '../../db/seed/seed.ts';
+import { Keyring } from '../../secrets/keyring.ts';
 import { createDatabase } from '../support/database.ts';
 import { blocks, readPage, section, tableRows } from './markdown.ts';
 
@@ -76,9 +79,13 @@ interface Example {
 
 /** The statements of a section and the tables shown below them. */
 function examples(heading: string): Example[] {
+  return examplesIn(section(PAGE, heading));
+}
+
+function examplesIn(text: string): Example[] {
   const found: Example[] = [];
   const cells = (line: string) => line.split('|').map((cell) => cell.trim());
-  for (const block of blocks(section(PAGE, heading), 'text')) {
+  for (const block of blocks(text, 'text')) {
     for (const part of block.split(/^=> /m).slice(1)) {
       const [sql = '', output = ''] = part.split(';\n');
       const [head = '', , ...rows] = output.split('\n').filter((line) => line.trim() !== '');
@@ -237,8 +244,49 @@ t.test('a subscription is administered as the page says', async (t) => {
     [shown],
   );
   t.equal(rows.length, shown.length, 'the functions of the table are there for administrators');
-  t.strictSame((await run(database, 'select * from bellwire.webhook_secret_keys()')).head, [
-    'key_id',
-    'secrets',
+});
+
+t.test('the keys of secrets are shown as operations.md has them', async (t) => {
+  const database = await createDatabase(t);
+  const page = section(readPage('docs/operations.md'), 'Exchanging SECRETS_KEY');
+  const key = randomBytes(32).toString('base64');
+  const keyring = new Keyring([key]);
+  await database.admin.query(
+    `insert into bellwire.users (name, email) values ('Ada Lovelace', 'ada@example.com'), ('Ben Okri', 'ben@example.com');
+     insert into identity.second_factors (user_id, secret) values (1, 'ABCDEFGHABCDEFGH');
+     select bellwire.create_webhook_subscription('https://example.com/hooks')`,
+  );
+  await database.admin.query(
+    'insert into identity.second_factors (user_id, secret) values (2, $1)',
+    [keyring.seal('ABCDEFGHABCDEFGH', 'second-factor:2')],
+  );
+  const [shown] = examplesIn(page);
+  const found = await run(database, shown?.sql ?? '');
+  t.strictSame(found.head, shown?.head);
+  t.strictSame(found.rows, [
+    ['second factors', String(keyring.currentKeyId), '1'],
+    ['second factors', '', '1'],
+    ['webhooks', '', '1'],
   ]);
+  const [command = ''] = blocks(page, 'sh');
+  const id = execFileSync('sh', ['-c', command], { env: { ...process.env, KEY: key } });
+  t.equal(id.toString(), keyring.currentKeyId, 'the id of a key, by the command of the page');
+});
+
+t.test('administrators of the installation are made and unmade as accounts.md says', async (t) => {
+  const database = await createDatabase(t);
+  await database.admin.query(
+    `insert into bellwire.users (name, email, is_admin)
+     values ('Ada Lovelace', 'ada@example.com', true), ('Ben Okri', 'ben@example.com', false)`,
+  );
+  const page = section(readPage('docs/accounts.md'), 'Administrators of the installation');
+  const [calls = ''] = blocks(page, 'sql');
+  const [look = '', make = '', unmake = ''] = calls.split('\n').filter(Boolean);
+  const by = (sql: string) => database.asAdministrator((client) => client.query(sql));
+  const admins = async () => (await by(look)).rows.map(({ name }) => name);
+  t.strictSame(await admins(), ['Ada Lovelace']);
+  await t.rejects(by(unmake), { code: '22023', detail: 'last_admin' });
+  await by(make);
+  await by(unmake);
+  t.strictSame(await admins(), ['Ben Okri']);
 });

@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import t from 'tap';
 import { isSealed, Keyring } from '../../secrets/keyring.ts';
+import { secondFactorContext } from '../../secrets/second-factor-secret.ts';
 import { matchedStep, newRecoveryCodes, recoveryDigest } from '../../server/second-factor.ts';
 import { Client } from './support/client.ts';
 import { openLetterbox } from './support/letters.ts';
@@ -75,6 +76,7 @@ t.test('a second factor, from its secret to its end', async (t) => {
   });
   const { rows } = await database.admin.query('select secret from identity.second_factors');
   t.ok(isSealed(rows[0]?.secret), 'sealed in the database');
+  t.equal(keyring.open(rows[0]?.secret, secondFactorContext(owner.id)), secret);
 
   /** The code so many steps from now. A step that ends between two lines makes none of them too old. */
   const codeAt = (steps: number) =>

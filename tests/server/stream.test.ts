@@ -1,14 +1,16 @@
 import { connect as connectTcp, type Socket as TcpSocket } from 'node:net';
 import t from 'tap';
 import { buildApp } from '../../server/app.ts';
+import { until as waitFor } from '../worker/support.ts';
 import { Client } from './support/client.ts';
 import { EventStream, until } from './support/event-stream.ts';
-import { connect } from './support/socket.ts';
+import { connect, Socket } from './support/socket.ts';
 import { signIn, startServer, startStage } from './support/stage.ts';
 
 const RECHECK_MS = 300;
 const PING_MS = 100;
 const PATH = '/api/notifications/stream';
+const METRICS_TOKEN = 'a-token-of-sixteen-and-more';
 const MEBIBYTE = 1024 * 1024;
 
 t.test('/api/notifications/stream', async (t) => {
@@ -221,17 +223,72 @@ t.test('/api/notifications/stream', async (t) => {
     for (let count = 0; count < 6; count += 1) streams.push(await open(stranger));
     const sockets = [];
     for (let count = 0; count < 4; count += 1) sockets.push(await connect(address, stranger.token));
-    const refused = await stranger.get(PATH);
-    t.equal(refused.status, 429);
-    t.equal(refused.pick('error'), 'too_many_connections');
+    t.same(
+      streams.map(({ status }) => status),
+      [200, 200, 200, 200, 200, 200],
+      'the tenth comes in as the first did',
+    );
+    const refuseBoth = async (when: string) => {
+      const refused = await stranger.get(PATH);
+      t.match([refused.status, refused.body], [429, { error: 'too_many_connections' }], when);
+      const eleventh = new Socket(address);
+      await eleventh.opened();
+      eleventh.send({ type: 'auth', token: stranger.token });
+      t.match(await eleventh.ended(), { code: 4004, reason: 'Too many connections' }, when);
+    };
+    const untilNine = () =>
+      until(() => stage.app.sockets.countOf(stranger.id) === 9, 'It is still counted.');
+    await refuseBoth('six streams and four sockets');
     const neighbour = await open(member);
     t.equal(neighbour.status, 200, 'another person has room');
+    const elsewhere = await startServer(t, database);
+    const there = await open(stranger, {}, '', elsewhere.address);
+    t.equal(there.status, 200, 'and another process counts its own');
     streams[0]?.close();
-    await until(() => stage.app.sockets.countOf(stranger.id) === 9, 'The stream is still counted.');
+    await untilNine();
+    sockets.push(await connect(address, stranger.token));
+    t.equal(sockets.at(-1)?.ready.type, 'ready', 'a stream left, a socket comes');
+    await refuseBoth('five of each');
+    sockets[0]?.socket.close();
+    await untilNine();
     streams.push(await open(stranger));
-    t.equal(streams.at(-1)?.status, 200, 'one left, one comes');
+    t.equal(streams.at(-1)?.status, 200, 'a socket left, a stream comes');
+    await refuseBoth('six streams and four sockets again');
     for (const { socket } of sockets) socket.close();
-    for (const stream of [...streams, neighbour]) stream.close();
+    for (const stream of [...streams, neighbour, there]) stream.close();
+  });
+
+  t.test('sockets and streams are counted apart, opening and closing', async (t) => {
+    const server = await startServer(t, database, { metricsToken: METRICS_TOKEN });
+    const open = async () => {
+      const { text } = await new Client(server.address, METRICS_TOKEN).get('/metrics');
+      const counts = text.matchAll(/^bellwire_sockets_open\{kind="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...counts].map(([, kind, count]) => [kind, Number(count)]));
+    };
+    const untilOpen = async (socket: number, stream: number) => {
+      await waitFor(`${socket} sockets and ${stream} streams`, async () => {
+        const counts = await open();
+        return counts.socket === socket && counts.stream === stream;
+      });
+    };
+    t.same(await open(), { socket: 0, stream: 0 });
+    const streams = [];
+    for (const person of [owner, member]) {
+      streams.push(await EventStream.open(server.address, bearer(person)));
+    }
+    await untilOpen(0, 2);
+    const { socket } = await connect(server.address, owner.token);
+    const unsigned = new Socket(server.address);
+    await unsigned.opened();
+    await untilOpen(2, 2);
+    t.equal((await new Client(server.address, 'nope').get(PATH)).status, 401);
+    t.same(await open(), { socket: 2, stream: 2 }, 'who was refused is not counted');
+    unsigned.close();
+    streams[0]?.close();
+    await untilOpen(1, 1);
+    socket.close();
+    streams[1]?.close();
+    await untilOpen(0, 0);
   });
 
   t.test('signing out ends the stream of that session and no other', async (t) => {

@@ -1,7 +1,7 @@
 import type { Task } from 'graphile-worker';
 import type { Work } from '../work.ts';
 
-/** Seals the webhook secrets that are stored plain or under an older key. */
+/** Seals the secrets that are stored plain or under an older key. */
 export function secretsSeal(work: Work): Task {
   return async () => {
     await work.sealer.run();

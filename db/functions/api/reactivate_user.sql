@@ -17,7 +17,6 @@ begin
     raise exception 'there is no such deactivated account'
       using errcode = 'P0002', hint = 'It may be active already.';
   end if;
-  perform identity.end_sign_ins(reactivate_user.user_id);
 end
 $$;
 

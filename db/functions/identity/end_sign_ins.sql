@@ -1,6 +1,6 @@
 -- Ends everything a person is signed in with, and whatever would let somebody sign in or change the account without the
 -- present password: half-made sign-ins, links of forgotten passwords, codes for another address.
--- Called by: functions of identity, as bellwire_definer, which have locked the person.
+-- Called by: functions of identity, as bellwire_definer, which have locked the person; the trigger of bellwire.users.
 -- Errors: none.
 -- Returns: the digests of the sessions, for their sockets.
 create or replace function identity.end_sign_ins(of_user_id bigint)

@@ -3,14 +3,15 @@
 -- as it is, whoever it belongs to. A new password ends their sessions.
 -- Called by: bellwire_server, at each start. The hash is null where the password is the one they have.
 -- Errors: 22023 when a new administrator has no hash; 23514 for a name or address out of bounds.
--- Returns: created, synced or refused, and whose account it is.
+-- Returns: created, synced or refused, and whose account it is; for one that was created the active administrators before it:
+-- a changed address makes another account, and the one before keeps its rights until somebody takes them.
 -- Source: reference 001, section 1 "Admin sync".
 create or replace function identity.sync_admin(
   name text,
   email text,
   password_hash text
 )
-returns table (outcome text, user_id bigint)
+returns table (outcome text, user_id bigint, earlier_ids bigint[])
 language plpgsql
 security definer
 set search_path = ''
@@ -29,6 +30,10 @@ begin
         using errcode = '22023', hint = 'Pass its argon2id hash.';
     end if;
     outcome := 'created';
+    earlier_ids := array(
+      select person.id from bellwire.users as person
+      where person.is_admin and person.deactivated_at is null
+      order by person.id);
     user_id := identity.create_user(name, email, password_hash, true);
   elsif not account.is_admin or account.deactivated_at is not null then
     outcome := 'refused';

@@ -95,6 +95,24 @@ t.test('the administrator of the environment', async (t) => {
     );
     t.strictSame(outcomes.map(([row]) => row?.outcome).sort(), ['created', 'synced', 'synced']);
   });
+
+  t.test('one that is created says who was there before', async (t) => {
+    const earlier = (email: string) =>
+      stage
+        .byServer('select earlier_ids::integer[] as ids from identity.sync_admin($1, $2, $3)', [
+          'Root',
+          email,
+          PASSWORD_HASH,
+        ])
+        .then(([row]) => row?.ids);
+    const active = await stage.value(
+      'select array_agg(id::int order by id) from bellwire.users where is_admin and deactivated_at is null',
+    );
+    t.strictSame(await earlier('moved@example.org'), active);
+    t.equal(await earlier('moved@example.org'), null, 'the next start says nothing');
+    await stage.look('update bellwire.users set deactivated_at = now() where is_admin');
+    t.strictSame(await earlier('moved.again@example.org'), [], 'the deactivated are none');
+  });
 });
 
 t.test('the first run', async (t) => {

@@ -4,6 +4,7 @@ import { createStage, PASSWORD_HASH, refused, type Stage } from '../fixtures.ts'
 import { changePassword, expire, newDigest, openSession, sessionsOf } from './support.ts';
 
 const SECRET = 'A'.repeat(32);
+const SEALED = `sealed.1.0123abcd.${'i'.repeat(16)}.${'t'.repeat(22)}.${'c'.repeat(43)}`;
 
 const begin = (stage: Stage, person: number, secret = SECRET) =>
   stage.byServer('select identity.begin_second_factor($1, $2)', [person, secret]);
@@ -161,6 +162,31 @@ t.test('ten wrong codes of an account and none is looked at for a while', async 
   t.equal(await finish(stage, await signIn(stage, member), 101), 'signed_in');
 });
 
+t.test('who is deactivated between password and code does not come in', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest } = stage.people;
+  for (const person of [member, guest]) await enabled(stage, person);
+  const [step, other] = [await signIn(stage, member), await signIn(stage, guest)];
+  const set = (value: string) =>
+    stage.look(`update bellwire.users set deactivated_at = ${value} where id = $1`, [member]);
+  await set('now()');
+  t.equal(await finish(stage, step, 101), 'gone', 'the right code');
+  t.equal(await finish(stage, step, null), 'gone', 'a wrong one');
+  t.strictSame(
+    await stage.byServer('select * from identity.sign_in($1, $2, $3, null, null)', [
+      member,
+      PASSWORD_HASH,
+      newDigest(),
+    ]),
+    [],
+    'and the password is none',
+  );
+  await set('null');
+  t.equal(await finish(stage, step, 101), 'gone', 'nor when they are back');
+  t.equal(await finish(stage, await signIn(stage, member), 101), 'signed_in', 'from the start');
+  t.equal(await finish(stage, other, 101), 'signed_in', 'somebody else');
+});
+
 t.test('a change of the password ends sign-ins that wait', async (t) => {
   const stage = await createStage(t);
   const { member } = stage.people;
@@ -202,6 +228,58 @@ t.test('an administrator takes it from who has lost it', async (t) => {
     { user_id: guest },
   ]);
   t.equal(await stage.value('select count(*) from identity.recovery_codes'), 1);
+});
+
+t.test('a secret is replaced by its sealed text only while it is what was read', async (t) => {
+  const stage = await createStage(t);
+  const { member, guest } = stage.people;
+  await enabled(stage, member);
+  await begin(stage, guest);
+  const unsealed = (key: string, after = 0) =>
+    stage.byWorker('select * from bellwire.unsealed_second_factors($1, $2, 10)', [key, after]);
+  const seal = async (old: string, sealed: string) =>
+    (
+      await stage.byWorker('select bellwire.seal_second_factor($1, $2, $3) as done', [
+        member,
+        old,
+        sealed,
+      ])
+    )[0]?.done;
+  const both = [member, guest].sort((one, other) => one - other);
+  const plain = both.map((user_id) => ({ user_id, secret: SECRET }));
+  t.strictSame(await unsealed('0123abcd'), plain, 'plain, on or only begun');
+  t.strictSame(await unsealed('0123abcd', both[0]), plain.slice(1), 'behind the first');
+  t.equal(await seal('B'.repeat(32), SEALED), false, 'another text');
+  t.equal(await seal(SECRET, 'B'.repeat(32)), false, 'by one that is not sealed');
+  t.equal(await seal(SECRET, SEALED), true);
+  const left = plain.filter(({ user_id }) => user_id === guest);
+  t.strictSame(await unsealed('0123abcd'), left, 'it is sealed by this key');
+  for (const other of ['0123abcc', '0123abce']) {
+    t.strictSame((await unsealed(other)).length, 2, 'and not by that one');
+  }
+  t.strictSame(await stage.byAdministrator('select * from bellwire.secret_keys()'), [
+    { what: 'second factors', key_id: '0123abcd', secrets: 1 },
+    { what: 'second factors', key_id: null, secrets: 1 },
+  ]);
+  t.equal(await finish(stage, await signIn(stage, member), 101), 'signed_in');
+  const calls = [
+    "select * from bellwire.unsealed_second_factors('x', 0, 1)",
+    `select bellwire.seal_second_factor(1, '', '${SEALED}')`,
+  ];
+  for (const call of [...calls, 'select * from bellwire.secret_keys()']) {
+    await refused(t, stage.by(member, call), { code: '42501' }, `a person: ${call}`);
+    await refused(t, stage.byServer(call), { code: '42501' }, `the server: ${call}`);
+  }
+  for (const call of calls) {
+    await refused(t, stage.byAdministrator(call), { code: '42501' }, `an administrator: ${call}`);
+  }
+  for (const call of [
+    'select * from identity.second_factors',
+    `select * from identity.find_second_factor(${member})`,
+    'select * from bellwire.secret_keys()',
+  ]) {
+    await refused(t, stage.byWorker(call), { code: '42501' }, `the worker: ${call}`);
+  }
 });
 
 t.test('turned off while a sign-in is finished, it waits before it locks anything', async (t) => {

@@ -48,7 +48,7 @@ t.test('a secret is replaced by its sealed text only while it is what was read',
   const stage = await createStage(t);
   const { id, secret } = await subscribe(stage);
   const unsealed = (key: string) =>
-    stage.byWorker('select * from bellwire.unsealed_webhook_secrets($1, 10)', [key]);
+    stage.byWorker('select * from bellwire.unsealed_webhook_secrets($1, 0, 10)', [key]);
   const seal = async (old: string, sealed: string) =>
     (
       await stage.byWorker('select bellwire.seal_webhook_secret(1, $1, $2) as done', [old, sealed])
@@ -61,9 +61,14 @@ t.test('a secret is replaced by its sealed text only while it is what was read',
   t.equal((await unsealed('0123abce')).length, 1, 'and not by that one');
   const [row] = await stage.look('select seal_id from bellwire.webhook_secrets');
   t.strictSame(await signing(stage, 'One'), [`${row?.seal_id} ${SEALED}`]);
-  t.strictSame(await stage.byAdministrator('select * from bellwire.webhook_secret_keys()'), [
-    { key_id: '0123abcd', secrets: 1 },
+  t.strictSame(await stage.byAdministrator('select * from bellwire.secret_keys()'), [
+    { what: 'webhooks', key_id: '0123abcd', secrets: 1 },
   ]);
+  t.strictSame(
+    await stage.byWorker("select * from bellwire.unsealed_webhook_secrets('x', 1, 10)"),
+    [],
+    'behind the last one there is none',
+  );
   await refused(
     t,
     stage.byWorker('select bellwire.seal_webhook_secret(1, $1, $2)', [SEALED, 'sealed.x']),
@@ -93,8 +98,8 @@ t.test('who may', async (t) => {
   const { id } = await subscribe(stage);
   const calls = [
     `select bellwire.rotate_webhook_secret(${id})`,
-    'select * from bellwire.webhook_secret_keys()',
-    "select * from bellwire.unsealed_webhook_secrets('x', 1)",
+    'select * from bellwire.secret_keys()',
+    "select * from bellwire.unsealed_webhook_secrets('x', 0, 1)",
     `select bellwire.seal_webhook_secret(1, 'x', '${SEALED}')`,
     'select * from bellwire.webhook_secrets',
   ];

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
+import { Keyring } from '../../../secrets/keyring.ts';
+import { secondFactorContext } from '../../../secrets/second-factor-secret.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import {
   answerWith,
@@ -17,6 +19,10 @@ import {
 
 const newKey = () => randomBytes(32).toString('base64');
 const NEVER_POLLS = 3_600;
+/** Of the secrets that a worker asks for at once. */
+const MORE_THAN_ONE_LOOK = 501;
+/** Of a second factor, in base32. */
+const SECRET = 'ABCDEFGH'.repeat(4);
 
 async function open(t: Test) {
   const database = await createDatabase(t);
@@ -121,6 +127,55 @@ t.test('the key is exchanged: sealed anew, and every secret still signs', async 
   for (const secret of [first.secret, rows[0].secret]) {
     t.equal(verified(receiver.received[0], secret), 1);
   }
+});
+
+t.test('second factors are sealed anew, too, until an old key can go', async (t) => {
+  const { database, worker, lines } = await open(t);
+  const { admin } = database;
+  const [oldKey, key] = [newKey(), newKey()];
+  const addPeople = async (count: number) => {
+    const { rows } = await admin.query<{ id: number }>(
+      `insert into bellwire.users (name, email)
+       select 'Sam', gen_random_uuid() || '@example.com' from generate_series(1, $1::int) returning id::int`,
+      [count],
+    );
+    return rows.map(({ id }) => id);
+  };
+  const stuck = await addPeople(MORE_THAN_ONE_LOOK);
+  const [plain = 0, old = 0] = await addPeople(2);
+  const lost = new Keyring([newKey()]).seal(SECRET, secondFactorContext(0));
+  const put = (people: number[], secret: string) =>
+    admin.query(
+      'insert into identity.second_factors (user_id, secret) select unnest($1::bigint[]), $2',
+      [people, secret],
+    );
+  await put(stuck, lost);
+  await put([plain], SECRET);
+  await put([old], new Keyring([oldKey]).seal(SECRET, secondFactorContext(old)));
+  await subscribe(database, 'http://127.0.0.1:9/');
+  const both = new Keyring([key, oldKey]);
+  await worker([key, oldKey]);
+  const keys = async () => (await admin.query('select * from bellwire.secret_keys()')).rows;
+  const lostId = lost.split('.')[2];
+  await until('only the new key is left, and the lost one', async () => {
+    const seen = (await keys()).map(({ what, key_id, secrets }) => `${what} ${key_id} ${secrets}`);
+    const wanted = [
+      `second factors ${both.currentKeyId} 2`,
+      `second factors ${lostId} ${stuck.length}`,
+      `webhooks ${both.currentKeyId} 1`,
+    ];
+    return seen.sort().join() === wanted.sort().join();
+  });
+  const { rows } = await admin.query(
+    'select user_id::int as person, secret from identity.second_factors',
+  );
+  const stored = new Map(rows.map(({ person, secret }) => [person, secret]));
+  const alone = new Keyring([key]);
+  for (const person of [plain, old]) {
+    t.equal(alone.open(stored.get(person), secondFactorContext(person)), SECRET);
+  }
+  t.equal(stored.get(stuck[0]), lost, 'what does not open stays, and is in nobody’s way');
+  t.notMatch(lines.join('\n'), new RegExp(`${SECRET}|sealed\\.`), 'no secret in the log');
 });
 
 t.test('a secret whose key is gone: nothing is sent, and nothing lost', async (t) => {
