@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect as connectTcp, createServer, type Socket as TcpSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { buildApp } from '../../server/app.ts';
 import { stopServer } from '../../server/main.ts';
 import { Client } from '../server/support/client.ts';
@@ -194,6 +194,7 @@ t.test('a start that has little, and goes on', async (t) => {
 
 t.test('a blip of the database at the start, and a stop that is cut short', async (t) => {
   const database = await createDatabase(t);
+  await refuseOldDatabase(t, database);
   await database.admin.query('drop function identity.sync_admin(text, text, text)');
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -265,6 +266,29 @@ t.test('a blip of the database at the start, and a stop that is cut short', asyn
     t.match((await deliveriesOf(database, id))[0], { state: 'pending' }, 'somebody else sends it');
   });
 });
+
+/** What a database of an older version lets start: nothing. It is of this version afterwards. */
+async function refuseOldDatabase(t: Test, database: TestDatabase): Promise<void> {
+  const { rows } = await database.admin.query<{ name: string }>(
+    `delete from bellwire.schema_migrations
+      where name = (select max(name) from bellwire.schema_migrations) returning name`,
+  );
+  const urls = {
+    DATABASE_SERVER_URL: database.serverUrl,
+    DATABASE_WORKER_URL: database.workerUrl,
+    PORT: '0',
+  };
+  for (const command of ['server', 'worker']) {
+    t.match(await runProcess(t, [command], urls), {
+      code: 1,
+      stderr: /^The database is not migrated to this version: run "bellwire migrate" first\.\n$/,
+    });
+  }
+  await database.admin.query(
+    'insert into bellwire.schema_migrations (name, run_on) values ($1, now())',
+    [rows[0]?.name],
+  );
+}
 
 t.test('every step runs, whatever an earlier one threw', async (t) => {
   const app = await buildApp({

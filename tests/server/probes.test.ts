@@ -62,6 +62,31 @@ t.test('probes', async (t) => {
     });
   });
 
+  t.test('a database of an older version is not ready, one of a newer version is', async (t) => {
+    const isReady = async () => {
+      const app = await buildApp({ ...QUIET, databaseUrl: database.serverUrl });
+      const answer = await app.inject('/readyz');
+      await app.close();
+      return answer.json();
+    };
+    const migrations = 'bellwire.schema_migrations';
+    await database.admin.query(`insert into ${migrations} (name, run_on) values ('9999_x', now())`);
+    t.same(await isReady(), { ready: true }, 'and goes on while the next one comes');
+    for (const which of ['min', 'max']) {
+      const { rows } = await database.admin.query<{ name: string }>(
+        `delete from ${migrations}
+          where name = (select ${which}(name) from ${migrations} where name <> '9999_x')
+         returning name`,
+      );
+      const name = String(rows[0]?.name);
+      t.same(await isReady(), { ready: false, reason: 'migrations' }, name);
+      await database.admin.query(`insert into ${migrations} (name, run_on) values ($1, now())`, [
+        name,
+      ]);
+    }
+    t.same(await isReady(), { ready: true });
+  });
+
   t.test('a server that cannot reach its database does not start', async (t) => {
     await t.rejects(runServer({ ...QUIET, databaseUrl: NOWHERE, port: 0 }), {
       message: /DATABASE_SERVER_URL.*ECONNREFUSED/,
