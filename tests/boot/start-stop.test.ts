@@ -78,6 +78,8 @@ t.test('a first start, and a stop with work under way', async (t) => {
   const server = startProcess(t, ['server'], {
     DATABASE_SERVER_URL: database.serverUrl,
     PORT: '0',
+    ARGON2_MEMORY_KIB: '7168',
+    ARGON2_ITERATIONS: '5',
     ...ADMIN,
   });
   const address = await server.address();
@@ -98,6 +100,8 @@ t.test('a first start, and a stop with work under way', async (t) => {
   const login = await new Client(address).post('/api/login', CREDENTIALS);
   t.match(login.body, { success: true, user: { name: 'Root', isAdmin: true } });
   const token = login.pick<string>('token');
+  const { rows } = await database.admin.query('select password_hash from identity.passwords');
+  t.match(rows, [{ password_hash: /^\$argon2id\$v=19\$m=7168,t=5,p=1\$/ }], 'as configured');
   const workspaces = await new Client(address, token).get('/api/workspaces');
   t.match(workspaces.body, { items: [{ name: 'My workspace', role: 'owner' }] });
   t.equal((await new Client(address).get('/readyz')).status, 200);
@@ -167,6 +171,13 @@ t.test('a start that has little, and goes on', async (t) => {
     t.equal(page.status, 200);
     t.match(page.headers.get('content-type'), /^text\/plain; version=/);
     t.match(page.text, /^nodejs_eventloop_lag_seconds /m);
+  });
+
+  t.test('a proxy that is not named is warned of, once', async (t) => {
+    const headers = { 'x-forwarded-for': '198.51.100.1' };
+    for (const path of ['/healthz', '/api/me']) await new Client(address).get(path, { headers });
+    const [warning] = await server.says(/127\.0\.0\.1 sent X-Forwarded-For, but TRUST_PROXY/);
+    t.equal(server.stdout.split(warning).length, 2);
   });
 
   t.test('a taken port is named', async (t) => {
