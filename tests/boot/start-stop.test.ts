@@ -107,6 +107,10 @@ t.test('a first start, and a stop with work under way', async (t) => {
   t.match(workspaces.body, { items: [{ name: 'My workspace', role: 'owner' }] });
   t.equal((await new Client(address).get('/readyz')).status, 200);
 
+  const letterToken = '4f0c2d1e-5b7a-4c9d-8e3f-6a1b2c3d4e5f';
+  for (const word of ['unsubscribe', '%75nsubscribe']) {
+    t.equal((await new Client(address).get(`/api/${word}/${letterToken}`)).status, 200);
+  }
   const { socket } = await connect(address, token);
   const conversation = converse(address);
   const release = await holdUsers(database);
@@ -130,7 +134,8 @@ t.test('a first start, and a stop with work under way', async (t) => {
     'what was under way is answered, and a probe is told',
   );
   t.match(server.stderr, /\nstopped cleanly on SIGTERM\n$/);
-  t.notMatch(server.output, token);
+  t.match(server.stdout, /"url":"\/api\/unsubscribe\/:token"/);
+  for (const secret of [token, letterToken]) t.notMatch(server.output, secret);
 });
 
 t.test('a start that has little, and goes on', async (t) => {

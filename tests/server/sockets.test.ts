@@ -1,5 +1,6 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { TIMINGS } from '../../server/sockets/plugin.ts';
 import { Client } from './support/client.ts';
 import { connect, Socket } from './support/socket.ts';
 import { createDocument, signIn, startServer, startStage } from './support/stage.ts';
@@ -29,6 +30,8 @@ t.test('/notifications-ws', async (t) => {
     t.equal(await new Socket(address, { origin: 'http://evil.example' }).opened(), 403);
     t.equal(await new Socket(address, { origin: 'null' }).opened(), 403);
     t.equal(await new Socket(address, { origin: 'http://sub.127.0.0.1.nip.io' }).opened(), 403);
+    const headers = { 'x-forwarded-host': 'evil.example' };
+    t.equal(await new Socket(address, { origin: 'http://evil.example', headers }).opened(), 403);
     for (const origin of [address, 'http://localhost:3000', 'https://LOCALHOST:3000']) {
       const socket = new Socket(address, { origin });
       t.equal(await socket.opened(), 'open', origin);
@@ -54,6 +57,7 @@ t.test('/notifications-ws', async (t) => {
   });
 
   t.test('4001: no auth frame in time', async (t) => {
+    t.same(TIMINGS, { authTimeoutMs: 5_000, pingMs: 30_000, recheckMs: 60_000 }, 'as documented');
     const socket = new Socket(address);
     await socket.opened();
     t.equal((await socket.ended()).code, 4001);
