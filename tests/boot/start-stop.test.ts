@@ -151,6 +151,9 @@ t.test('a start that has little, and goes on', async (t) => {
     TRUST_PROXY: 'false',
     METRICS_TOKEN: TOKEN,
     SMTP_URL: mail.url,
+    NODE_ENV: 'production',
+    APP_URL: 'HTTPS://Bell.Example.org/',
+    CORS_ORIGIN: 'https://app.example.org',
     ...ADMIN,
     ADMIN_EMAIL: rows[0].email,
   });
@@ -177,6 +180,19 @@ t.test('a start that has little, and goes on', async (t) => {
     t.equal(page.status, 200);
     t.match(page.headers.get('content-type'), /^text\/plain; version=/);
     t.match(page.text, /^nodejs_eventloop_lag_seconds /m);
+  });
+
+  t.test('in production: the origins and the cookie of the configuration', async (t) => {
+    const from = (origin: string) =>
+      new Client(address, 'x').post('/api/logout', undefined, { headers: { origin } });
+    for (const origin of ['https://app.example.org', 'https://bell.example.org', address]) {
+      const answer = await from(origin);
+      t.equal(answer.status, 200, origin);
+      t.match(answer.headers.get('set-cookie'), /^__Host-sessionToken=; .*; Secure$/);
+    }
+    for (const origin of ['http://localhost:5173', 'https://app.example.org:8443', 'null']) {
+      t.equal((await from(origin)).status, 403, origin);
+    }
   });
 
   t.test('a proxy that is not named is warned of, once', async (t) => {

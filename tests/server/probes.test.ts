@@ -149,6 +149,24 @@ t.test('start and stop', async (t) => {
     await first.stop();
   });
 
+  t.test('a pool of one is enough for many at once, and stays one', async (t) => {
+    const server = await runServer({ ...options, poolSize: 1 });
+    const authorization = `Bearer ${'A'.repeat(64)}`;
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        fetch(`${server.address}/api/me`, { headers: { authorization } }),
+      ),
+    );
+    t.ok(answers.every(({ status }) => status === 401));
+    const { rows } = await database.admin.query(
+      `select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and application_name = 'bellwire-server'
+          and query !~ '(push_tail|listen)'`,
+    );
+    t.equal(rows[0].count, 1);
+    await server.stop();
+  });
+
   t.test('stopping refuses new connections, twice is once, and leaves no connection', async (t) => {
     const server = await runServer(options);
     t.equal((await fetch(`${server.address}/readyz`)).status, 200);
