@@ -17,11 +17,10 @@ t.test('probes', async (t) => {
   const client = new Client(address);
 
   t.test('healthy and ready', async (t) => {
-    t.same((await client.get('/healthz')).body, { ok: true });
-    const ready = await client.get('/readyz');
-    t.equal(ready.status, 200);
-    t.same(ready.body, { ready: true });
-    t.equal(ready.headers.get('cache-control'), 'no-store');
+    const [healthy, ready] = [await client.get('/healthz'), await client.get('/readyz')];
+    t.match([healthy.status, ready.status], [200, 200]);
+    t.same([healthy.body, ready.body], [{ ok: true }, { ready: true }]);
+    for (const each of [healthy, ready]) t.equal(each.headers.get('cache-control'), 'no-store');
   });
 
   t.test('a burst of probes is one query, and so is every second of them', async (t) => {
@@ -188,6 +187,28 @@ t.test('start and stop', async (t) => {
     t.same(answer.json(), { ready: false, reason: 'shutting_down' });
     await app.close();
   });
+
+  t.test(
+    'a first run that fails leaves the server running, and the next start makes it',
+    async (t) => {
+      const administrator = { name: 'Root', email: 'root@example.org', password: 'correct horse' };
+      const workspaces = async () => {
+        const { rows } = await database.admin.query('select name from bellwire.workspaces');
+        return rows.length;
+      };
+      const rename = (from: string, to: string) =>
+        database.admin.query(`alter function suite.${from}(bigint) rename to ${to}`);
+      await rename('seed_first_run', 'seed_no_run');
+      const first = await runServer({ ...options, administrator });
+      t.equal((await fetch(`${first.address}/readyz`)).status, 200);
+      await first.stop();
+      t.equal(await workspaces(), 0);
+      await rename('seed_no_run', 'seed_first_run');
+      const second = await runServer({ ...options, administrator });
+      await second.stop();
+      t.equal(await workspaces(), 1);
+    },
+  );
 
   t.test('a client that never finishes its request does not hold the stop', async (t) => {
     t.setTimeout(30_000);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { Connection } from '../../server/sockets/connection.ts';
 import { TIMINGS } from '../../server/sockets/plugin.ts';
 import { Client } from './support/client.ts';
 import { connect, Socket } from './support/socket.ts';
@@ -376,6 +377,28 @@ t.test('/notifications-ws', async (t) => {
     const elsewhere = await startServer(t, database);
     await new Client(elsewhere.address, leaving.token).post('/api/logout');
     t.equal((await socket.ended()).code, 4004);
+  });
+
+  t.test('a re-check looks at every session, also of many', async (t) => {
+    const count = 1_001;
+    const ended = new Set<number>();
+    const stays = await connect(address, owner.token);
+    for (let number = 1; number <= count; number += 1) {
+      const channel = {
+        send: async () => {},
+        ping: () => {},
+        end: () => {
+          ended.add(number);
+          stage.app.sockets.remove(connection);
+        },
+        drop: () => {},
+      };
+      const connection = new Connection(channel, -number, number.toString(16).padStart(64, '0'));
+      stage.app.sockets.add(connection);
+    }
+    while (ended.size < count) await new Promise((resolve) => setTimeout(resolve, 20));
+    t.equal(stays.socket.ws.readyState, WebSocket.OPEN);
+    stays.socket.close();
   });
 
   t.test('a re-check that fails closes nobody, and the next one is made', async (t) => {
