@@ -62,12 +62,20 @@ const READERS: Readers = {
     ),
   'smtp-url': (text) =>
     url(text, ['smtp:', 'smtps:'], 'must look like smtp://user:password@host:587'),
-  'http-url': (text) =>
-    url(
-      text,
-      ['http:', 'https:'],
-      `${shown(text)} is not an http or https URL: set it to the address people use, like https://bell.example.org`,
-    ).replace(/\/+$/, ''),
+  'http-url': (text) => {
+    const address = new URL(
+      url(
+        text,
+        ['http:', 'https:'],
+        `${shown(text)} is not an http or https URL: set it to the address people use, like https://bell.example.org`,
+      ),
+    );
+    // Links are built by writing behind it, and the cookie goes by its scheme: HTTPS:// is https://.
+    if (address.username === '' && address.password === '' && !/[?#]/.test(address.href)) {
+      return address.href.replace(/\/+$/, '');
+    }
+    throw new Refusal('must be an address alone: no user before it, no "?" and no "#" behind it');
+  },
   origin: (text) => {
     const origin = url(
       text,

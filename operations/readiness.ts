@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 
 type Reason = 'shutting_down' | 'database' | 'migrations';
@@ -16,6 +18,17 @@ interface Asked {
 
 /** SQLSTATEs of a database that answers but was never migrated. */
 const NOT_MIGRATED_STATES = new Set(['42883', '42P01', '42501', '3F000']);
+
+/** What a server or a worker says that does not start on an older database. */
+export const NOT_MIGRATED =
+  'The database is not migrated to this version: run "bellwire migrate" first.';
+
+/** The migrations this version was written for, by name: a database without one of them is too old. */
+export const KNOWN_MIGRATIONS: readonly string[] = readdirSync(
+  path.join(import.meta.dirname, '../db/migrations'),
+)
+  .filter((name) => name.endsWith('.sql'))
+  .map((name) => path.basename(name, '.sql'));
 
 /** Whether this process should be sent requests, or work. */
 export class Readiness {

@@ -184,11 +184,12 @@ function smtpMailerOf({ smtpUrl, mailFrom }: AppOptions): Mailer | undefined {
   return smtpUrl && mailFrom ? smtpMailer(smtpUrl, mailFrom) : undefined;
 }
 
-/** For the log: no headers, and no token of a letter. */
+/** For the log: no headers, and no token of a letter, however its address is written. */
 function describeRequest(request: FastifyRequest) {
+  const route = request.routeOptions.url;
   return {
     method: request.method,
-    url: request.url.replace(/(\/unsubscribe\/)[^/?]+/, '$1…'),
+    url: route?.includes('/:token') ? route : request.url.replace(/(\/unsubscribe\/)[^/?]+/, '$1…'),
     remoteAddress: request.ip,
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { TrustedProxies } from '../config/trust-proxy.ts';
+import { NOT_MIGRATED } from '../operations/readiness.ts';
 import { type Administrator, syncAdministrator } from './administrator.ts';
 import { type AppOptions, buildApp } from './app.ts';
 import { databaseProblem } from './database-problem.ts';
@@ -68,7 +69,7 @@ export async function runServer(options: ServerOptions): Promise<RunningServer> 
 async function checkDatabase(app: FastifyInstance): Promise<void> {
   const reason = await app.readiness.reason();
   if (reason === 'migrations') {
-    throw new Error('The database is not migrated to this version: run "bellwire migrate" first.');
+    throw new Error(NOT_MIGRATED);
   }
   if (reason !== 'database') return;
   const cause = await app.database.read('select 1').then(

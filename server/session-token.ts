@@ -57,5 +57,5 @@ function stripBlanks(text: string): string {
 }
 
 function isSecure(appUrl: string): boolean {
-  return appUrl.startsWith('https:');
+  return /^https:/i.test(appUrl);
 }

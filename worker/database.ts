@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { KNOWN_MIGRATIONS } from '../operations/readiness.ts';
 import { statementName } from '../operations/statement-name.ts';
 import { describeError, type Logger } from './logger.ts';
 
@@ -355,7 +356,9 @@ export class WorkerDatabase {
 
   /** Whether the database is one that this version can work on. */
   async isMigrated(): Promise<boolean> {
-    return this.#value('select is_migrated as value from bellwire.readiness()', []);
+    return this.#value('select is_migrated as value from bellwire.readiness($1)', [
+      KNOWN_MIGRATIONS,
+    ]);
   }
 
   async #value<T>(text: string, values: unknown[]): Promise<T> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task, TaskList } from 'graphile-worker';
 import type pg from 'pg';
-import { Readiness } from '../operations/readiness.ts';
+import { NOT_MIGRATED, Readiness } from '../operations/readiness.ts';
 import { parseAllowList } from '../outgoing/allow-list.ts';
 import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
 import { DEFAULT_PORTS, parsePorts } from '../outgoing/ports.ts';
@@ -176,6 +176,8 @@ class Worker {
 
   async start(): Promise<void> {
     try {
+      // One that is not there at all is told by the queue, with the reason.
+      if ((await this.#readiness.reason()) === 'migrations') throw new Error(NOT_MIGRATED);
       await this.#queue.start();
       this.address = await this.#probes?.start();
     } catch (error) {
@@ -199,7 +201,7 @@ class Worker {
     if (reason === undefined) return error;
     const sentence =
       reason === 'migrations'
-        ? 'The database is not migrated to this version: run "bellwire migrate" first.'
+        ? NOT_MIGRATED
         : `The worker cannot use its database (DATABASE_WORKER_URL): ${describeError(error)}`;
     return new Error(sentence, { cause: error });
   }

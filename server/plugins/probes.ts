@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin';
-import { Readiness } from '../../operations/readiness.ts';
+import { KNOWN_MIGRATIONS, Readiness } from '../../operations/readiness.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,7 +15,8 @@ export const probesPlugin = fp(
   async (app) => {
     const readiness = new Readiness(async () => {
       const [row] = await app.database.read<{ isMigrated: boolean }>(
-        'select is_migrated from bellwire.readiness()',
+        'select is_migrated from bellwire.readiness($1)',
+        [KNOWN_MIGRATIONS],
       );
       return row?.isMigrated === true;
     });

@@ -23,7 +23,7 @@ interface Options {
   timings: Partial<SocketTimings>;
 }
 
-const TIMINGS: SocketTimings = { authTimeoutMs: 5_000, pingMs: 30_000, recheckMs: 60_000 };
+export const TIMINGS: SocketTimings = { authTimeoutMs: 5_000, pingMs: 30_000, recheckMs: 60_000 };
 const MOST_PAYLOAD_BYTES = 16 * 1024;
 const RECHECK_BATCH = 500;
 /** After a polite close a client that does not answer is cut off. */

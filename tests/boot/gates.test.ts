@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { until } from '../worker/support.ts';
 import { runProcess, startProcess } from './process.ts';
@@ -15,11 +16,19 @@ const ADMIN = {
   ADMIN_EMAIL: 'root@example.org',
 };
 
+/** Only waits; what came of it is the last test. */
+const hanging = startLifecycle(t, 'a stop that hangs');
+const hangs = hanging.says(/running/).then(() => hanging.end('SIGTERM'));
+
 const NO_PROC = existsSync('/proc/self/status') ? false : 'there is no /proc here';
 
 /** What each gate refuses; tests/config/read.test.ts has the cases of each. */
 const REFUSED: [what: string, environment: NodeJS.ProcessEnv, line: RegExp][] = [
-  ['pool size', { DB_POOL_SIZE: '101' }, /^DB_POOL_SIZE "101" is not a whole number from 1 to 100/],
+  [
+    'pool size, and what is removed is told before',
+    { DB_POOL_SIZE: '101', DB_PASS: 'hunter2' },
+    /^DB_PASS is set and not read\. .*\nDB_POOL_SIZE "101" is not a whole number from 1 to 100/,
+  ],
   ['trust proxy', { TRUST_PROXY: '1' }, /^TRUST_PROXY "1" is a hop count: name each proxy/],
   [
     'the opt-in',
@@ -95,16 +104,16 @@ t.test('start has the gates of the server', async (t) => {
 
 t.test('a signal during the start ends it at once, with 0', async (t) => {
   const { url, connections } = await listen(t);
-  for (const [command, variable] of [
-    ['server', 'DATABASE_SERVER_URL'],
-    ['worker', 'DATABASE_WORKER_URL'],
+  for (const [command, variable, signal] of [
+    ['server', 'DATABASE_SERVER_URL', 'SIGTERM'],
+    ['worker', 'DATABASE_WORKER_URL', 'SIGINT'],
   ] as const) {
     // A database that takes the connection and says nothing.
     const before = connections();
     const started = startProcess(t, [command], { [variable]: url });
     await until('it connects', () => connections() > before);
-    t.match(await started.end('SIGTERM'), { code: 0, signal: null }, command);
-    t.match(started.stderr, /^stopped on SIGTERM during boot\n$/);
+    t.match(await started.end(signal), { code: 0, signal: null }, command);
+    t.equal(started.stderr, `stopped on ${signal} during boot\n`);
   }
 });
 
@@ -115,6 +124,30 @@ t.test('and one while the program is still being loaded', { skip: NO_PROC }, asy
   t.match(await early.end('SIGTERM'), { code: 0, signal: null });
   t.match(early.stderr, /^stopped on SIGTERM during boot\n$/);
 });
+
+t.test('a mistake in the program stops what runs, and exits 1', async (t) => {
+  const failing = startLifecycle(t, 'a failure');
+  t.match(await failing.exit, { code: 1, signal: null });
+  t.match(failing.stdout, /stopped all the same/);
+  t.match(failing.stderr, /a mistake in the program[\s\S]*\nstopped cleanly on a failure\n$/);
+});
+
+t.test('under npm one Ctrl-C comes twice; a later one is a second one', async (t) => {
+  const twice = startLifecycle(t, 'a Ctrl-C under npm, and another one');
+  t.match(await twice.exit, { code: 1, signal: null });
+  t.match(twice.stdout, /still stopping/);
+  t.match(twice.stderr, /^\nStopping …\nSIGINT again: not waiting any longer\n$/);
+});
+
+t.test('a stop that hangs is given up after ten seconds', async (t) => {
+  t.match(await hangs, { code: 1, signal: null });
+  t.match(hanging.stderr, /^\nStopping …\nNot stopped after 10 s: giving up\.\n$/);
+});
+
+function startLifecycle(t: Test, what: string) {
+  const program = ['--import', 'tsx', fileURLToPath(new URL('./lifecycle.ts', import.meta.url))];
+  return startProcess(t, [what], {}, program);
+}
 
 /** A port that takes connections and never answers. */
 async function listen(t: Test): Promise<{ url: string; connections: () => number }> {

@@ -23,9 +23,9 @@ export class BellwireProcess {
   stderr = '';
   #hasExited = false;
 
-  constructor(parameters: string[], environment: NodeJS.ProcessEnv) {
+  constructor(parameters: string[], environment: NodeJS.ProcessEnv, program = [BIN]) {
     const { PATH, HOME } = process.env;
-    this.#child = spawn(process.execPath, [BIN, ...parameters], {
+    this.#child = spawn(process.execPath, [...program, ...parameters], {
       env: { PATH, HOME, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -88,13 +88,14 @@ export class BellwireProcess {
   }
 }
 
-/** Killed with the test, if it is still there. */
+/** Killed with the test, if it is still there. `program` in place of the command line. */
 export function startProcess(
   t: Test,
   parameters: string[],
   environment: NodeJS.ProcessEnv = {},
+  program?: string[],
 ): BellwireProcess {
-  const started = new BellwireProcess(parameters, environment);
+  const started = new BellwireProcess(parameters, environment, program);
   t.teardown(() => started.endIfRunning());
   return started;
 }

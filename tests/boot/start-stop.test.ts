@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect as connectTcp, createServer, type Socket as TcpSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { buildApp } from '../../server/app.ts';
 import { stopServer } from '../../server/main.ts';
 import { Client } from '../server/support/client.ts';
@@ -27,13 +27,14 @@ const ADMIN = {
 const CREDENTIALS = { email: ADMIN.ADMIN_EMAIL, password: ADMIN.ADMIN_PASSWORD };
 const TOKEN = 'a token of sixteen and more'.replaceAll(' ', '-');
 
-/** The messages of the log, in order. */
+/** The messages of the log, in order; what a busy machine adds is none of them. */
 function messages(output: string): string[] {
   return output
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { msg?: string; message?: string })
-    .map(({ msg, message }) => msg ?? message ?? '');
+    .map(({ msg, message }) => msg ?? message ?? '')
+    .filter((message) => message !== 'slow query');
 }
 
 /** Until it is released, whoever reads the people waits. */
@@ -78,6 +79,8 @@ t.test('a first start, and a stop with work under way', async (t) => {
   const server = startProcess(t, ['server'], {
     DATABASE_SERVER_URL: database.serverUrl,
     PORT: '0',
+    ARGON2_MEMORY_KIB: '7168',
+    ARGON2_ITERATIONS: '5',
     ...ADMIN,
   });
   const address = await server.address();
@@ -98,10 +101,16 @@ t.test('a first start, and a stop with work under way', async (t) => {
   const login = await new Client(address).post('/api/login', CREDENTIALS);
   t.match(login.body, { success: true, user: { name: 'Root', isAdmin: true } });
   const token = login.pick<string>('token');
+  const { rows } = await database.admin.query('select password_hash from identity.passwords');
+  t.match(rows, [{ password_hash: /^\$argon2id\$v=19\$m=7168,t=5,p=1\$/ }], 'as configured');
   const workspaces = await new Client(address, token).get('/api/workspaces');
   t.match(workspaces.body, { items: [{ name: 'My workspace', role: 'owner' }] });
   t.equal((await new Client(address).get('/readyz')).status, 200);
 
+  const letterToken = '4f0c2d1e-5b7a-4c9d-8e3f-6a1b2c3d4e5f';
+  for (const word of ['unsubscribe', '%75nsubscribe']) {
+    t.equal((await new Client(address).get(`/api/${word}/${letterToken}`)).status, 200);
+  }
   const { socket } = await connect(address, token);
   const conversation = converse(address);
   const release = await holdUsers(database);
@@ -125,7 +134,8 @@ t.test('a first start, and a stop with work under way', async (t) => {
     'what was under way is answered, and a probe is told',
   );
   t.match(server.stderr, /\nstopped cleanly on SIGTERM\n$/);
-  t.notMatch(server.output, token);
+  t.match(server.stdout, /"url":"\/api\/unsubscribe\/:token"/);
+  for (const secret of [token, letterToken]) t.notMatch(server.output, secret);
 });
 
 t.test('a start that has little, and goes on', async (t) => {
@@ -141,6 +151,9 @@ t.test('a start that has little, and goes on', async (t) => {
     TRUST_PROXY: 'false',
     METRICS_TOKEN: TOKEN,
     SMTP_URL: mail.url,
+    NODE_ENV: 'production',
+    APP_URL: 'HTTPS://Bell.Example.org/',
+    CORS_ORIGIN: 'https://app.example.org',
     ...ADMIN,
     ADMIN_EMAIL: rows[0].email,
   });
@@ -167,6 +180,26 @@ t.test('a start that has little, and goes on', async (t) => {
     t.equal(page.status, 200);
     t.match(page.headers.get('content-type'), /^text\/plain; version=/);
     t.match(page.text, /^nodejs_eventloop_lag_seconds /m);
+  });
+
+  t.test('in production: the origins and the cookie of the configuration', async (t) => {
+    const from = (origin: string) =>
+      new Client(address, 'x').post('/api/logout', undefined, { headers: { origin } });
+    for (const origin of ['https://app.example.org', 'https://bell.example.org', address]) {
+      const answer = await from(origin);
+      t.equal(answer.status, 200, origin);
+      t.match(answer.headers.get('set-cookie'), /^__Host-sessionToken=; .*; Secure$/);
+    }
+    for (const origin of ['http://localhost:5173', 'https://app.example.org:8443', 'null']) {
+      t.equal((await from(origin)).status, 403, origin);
+    }
+  });
+
+  t.test('a proxy that is not named is warned of, once', async (t) => {
+    const headers = { 'x-forwarded-for': '198.51.100.1' };
+    for (const path of ['/healthz', '/api/me']) await new Client(address).get(path, { headers });
+    const [warning] = await server.says(/127\.0\.0\.1 sent X-Forwarded-For, but TRUST_PROXY/);
+    t.equal(server.stdout.split(warning).length, 2);
   });
 
   t.test('a taken port is named', async (t) => {
@@ -208,6 +241,7 @@ t.test('a start that has little, and goes on', async (t) => {
 
 t.test('a blip of the database at the start, and a stop that is cut short', async (t) => {
   const database = await createDatabase(t);
+  await refuseOldDatabase(t, database);
   await database.admin.query('drop function identity.sync_admin(text, text, text)');
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -279,6 +313,29 @@ t.test('a blip of the database at the start, and a stop that is cut short', asyn
     t.match((await deliveriesOf(database, id))[0], { state: 'pending' }, 'somebody else sends it');
   });
 });
+
+/** What a database of an older version lets start: nothing. It is of this version afterwards. */
+async function refuseOldDatabase(t: Test, database: TestDatabase): Promise<void> {
+  const { rows } = await database.admin.query<{ name: string }>(
+    `delete from bellwire.schema_migrations
+      where name = (select max(name) from bellwire.schema_migrations) returning name`,
+  );
+  const urls = {
+    DATABASE_SERVER_URL: database.serverUrl,
+    DATABASE_WORKER_URL: database.workerUrl,
+    PORT: '0',
+  };
+  for (const command of ['server', 'worker']) {
+    t.match(await runProcess(t, [command], urls), {
+      code: 1,
+      stderr: /^The database is not migrated to this version: run "bellwire migrate" first\.\n$/,
+    });
+  }
+  await database.admin.query(
+    'insert into bellwire.schema_migrations (name, run_on) values ($1, now())',
+    [rows[0]?.name],
+  );
+}
 
 t.test('every step runs, whatever an earlier one threw', async (t) => {
   const app = await buildApp({

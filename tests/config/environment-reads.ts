@@ -12,12 +12,13 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const NOT_OURS = new Set(['node_modules', 'tests', 'dist', 'docs', 'coverage', 'examples']);
 /** How a checked environment is called wherever it is handed around. */
 const ENVIRONMENTS = new Set(['settings', 'environment']);
+const PROCESS = new Set(['process']);
 const VARIABLE = /^[A-Z][A-Z0-9_]*$/;
 
 export interface Reads {
   /** Names read by name, with the places. */
   names: Map<string, string[]>;
-  /** Places that read a variable whose name is computed. */
+  /** Places that read a variable whose name is computed, of the process or of what is handed around. */
   computed: string[];
   /** Files that hand the environment around as a whole. */
   whole: string[];
@@ -58,9 +59,11 @@ export function readText(text: string, file: string, reads: Reads): Reads {
     const place = `${file}:${node.loc?.start.line}`;
     if (importsEnvironment(node)) reads.whole.push(place);
     if (isProcessEnvironment(node)) noteProcess(node, parent, place, reads);
+    else if (takesProcess(node)) reads.whole.push(place);
     else if (isMember(node) && isNamed(node.object as Node, ENVIRONMENTS)) {
       const name = propertyName(node);
-      if (name && VARIABLE.test(name)) note(name, place, reads);
+      if (name === undefined) reads.computed.push(place);
+      else if (VARIABLE.test(name)) note(name, place, reads);
     } else if (node.type === 'VariableDeclarator' && isNamed(node.init as Node, ENVIRONMENTS)) {
       noteDestructured(node.id as Node, place, reads);
     }
@@ -95,10 +98,13 @@ function note(name: string, place: string, reads: Reads): void {
 function isProcessEnvironment(node: Node): boolean {
   if (!isMember(node) || propertyName(node) !== 'env') return false;
   const object = node.object as Node;
-  return (
-    isNamed(object, new Set(['process'])) ||
-    (isMember(object) && propertyName(object) === 'process')
-  );
+  return isNamed(object, PROCESS) || (isMember(object) && propertyName(object) === 'process');
+}
+
+/** `const { env } = process`, or the process under another name or handed on: with all of it. */
+function takesProcess(node: Node): boolean {
+  const taken = [node.init, node.right, ...((node.arguments as Node[] | undefined) ?? [])];
+  return taken.some((value) => isNamed(value as Node, PROCESS));
 }
 
 /** import { env } from 'node:process' */

@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
+import ipaddr from 'ipaddr.js';
 import t from 'tap';
+import { readEnvironment } from '../../config/read.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
@@ -30,3 +35,43 @@ t.test('the package has every folder that a command imports', async (t) => {
   const { files } = JSON.parse(read('package.json')) as { files: string[] };
   for (const folder of foldersOf('cli')) t.ok(files.includes(folder), folder);
 });
+
+t.test(
+  'in containers the gateway is the proxy that is trusted, and each process is probed',
+  async (t) => {
+    const compose = read('docker-compose.yml');
+    const value = (name: string) =>
+      new RegExp(`^ +(?:- )?${name}: (.+)$`, 'm').exec(compose)?.[1] ?? '';
+    const [, trusted = ''] = /^\$\{TRUST_PROXY:-(.+)\}$/.exec(value('TRUST_PROXY')) ?? [];
+    const gateway = value('gateway');
+    t.strictSame(readEnvironment({ TRUST_PROXY: trusted }).TRUST_PROXY, [
+      ...(readEnvironment({}).TRUST_PROXY as string[]),
+      `${gateway}/32`,
+    ]);
+    t.ok(ipaddr.parse(gateway).match(ipaddr.parseCIDR(value('subnet'))));
+    // On one address of IPv4: an IPv6 client of a wider one would come as the gateway, too.
+    t.match(compose, /^ +- "127\.0\.0\.1:3000:3000"$/m);
+    const probes = Array.from(
+      compose.matchAll(/^ +"(fetch\('http:\/\/127\.0\.0\.1:(\d+)\/readyz'\).+)",$/gm),
+      ([, program = '', port = '']) => ({ program, port }),
+    );
+    t.strictSame(
+      probes.map(({ port }) => port),
+      ['3000', value('WORKER_PORT')],
+    );
+    for (const status of [200, 503]) {
+      const server = createServer((_request, response) => response.writeHead(status).end());
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as { port: number };
+      for (const probe of probes) {
+        const child = spawn(process.execPath, [
+          '-e',
+          probe.program.replace(probe.port, String(port)),
+        ]);
+        const [code] = await once(child, 'exit');
+        t.equal(code, status === 200 ? 0 : 1, `${probe.port} ${status}`);
+      }
+      server.close();
+    }
+  },
+);

@@ -226,6 +226,18 @@ t.test('APP_URL: necessary in production, and doubted where it is this machine',
   t.match(refusals({ ...production, APP_URL: 'ftp://bell.example' }), [
     /^APP_URL "ftp:\/\/bell\.example" is not an http or https URL/,
   ]);
+  const read = (APP_URL: string) => readEnvironment({ APP_URL }).APP_URL;
+  t.equal(read('HTTPS://Bell.Example.org/'), 'https://bell.example.org', 'as a browser writes it');
+  t.equal(read('https:bell.example.org'), 'https://bell.example.org');
+  t.equal(read('https://bell.example.org/app/'), 'https://bell.example.org/app', 'with a path');
+  for (const behind of ['?', '?a=b', '#', '#top', '/app?x']) {
+    t.match(refusals({ APP_URL: `https://bell.example.org${behind}` }), [
+      /^APP_URL must be an addr/,
+    ]);
+  }
+  const withUser = refusals({ APP_URL: 'https://me:hunter2@bell.example.org' });
+  t.match(withUser, [/^APP_URL must be an address alone/]);
+  t.notMatch(withUser.join(), /hunter2/);
   const doubted = (APP_URL: string, environment = production) =>
     doubts(readEnvironment({ ...environment, APP_URL })).length;
   for (const host of [

@@ -213,6 +213,16 @@ t.test('accounts', async (t) => {
         email: 'new@example.org',
         workspaceId: stage.foreign.workspaceId,
       });
+      const unanswered = await startServer(t, database, {
+        smtpUrl: 'smtp://127.0.0.1:1',
+        mailFrom: 'Bellwire <bell@acme.example>',
+      });
+      await unanswered.app.mail.decide();
+      const alike = await new Client(unanswered.address, caller.token).post('/api/invitations', {
+        email: 'other@example.org',
+        workspaceId: stage.foreign.workspaceId,
+      });
+      t.match(alike.body, { link: String }, 'nor where the mail server does not answer');
       const token = sent.pick<string>('link').replace(`${APP_URL}/join#`, '');
       const found = await caller.post('/api/invitations/look-up', { token });
       t.match(found.body, { invitation: { email: 'new@example.org' } });

@@ -41,6 +41,8 @@ t.test('errors', async (t) => {
     const large = await post(JSON.stringify({ email: 'x'.repeat(2.5 * 1024 * 1024) }));
     t.equal(large.status, 413);
     t.match(large.body, { success: false, error: 'payload_too_large' });
+    const fits = await post(JSON.stringify({ email: 'x'.repeat(1.9 * 1024 * 1024) }));
+    t.equal(fits.status, 400, 'below 2 MB it is read');
     t.equal((await anonymous.get('/api/%ff')).status, 400);
     t.equal((await anonymous.get('/api/documents/%00')).status, 401);
     t.equal((await owner.get('/api/documents/%00')).status, 400);

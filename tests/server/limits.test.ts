@@ -1,12 +1,33 @@
 import t from 'tap';
+import type { TrustedProxies } from '../../config/trust-proxy.ts';
 import { clientNetwork } from '../../server/client-network.ts';
 import { ask } from './support/peer.ts';
+import { listApiRoutes } from './support/routes.ts';
 import { PASSWORD, startServer, startStage } from './support/stage.ts';
 
 const LIMIT = 20;
 const PEOPLE_LIMIT = 60;
 /** Counted like any other attempt, and refused without the work of checking a password. */
 const NO_PASSWORD = { email: 'no@example.org' };
+
+const CREDENTIAL_ROUTES = [
+  'POST /api/account/deactivate',
+  'POST /api/account/email/confirm',
+  'POST /api/account/second-factor',
+  'POST /api/account/second-factor/disable',
+  'POST /api/account/second-factor/enable',
+  'POST /api/account/second-factor/recovery-codes',
+  'POST /api/accounts',
+  'POST /api/forgot-password',
+  'POST /api/invitations/accept',
+  'POST /api/invitations/look-up',
+  'POST /api/login',
+  'POST /api/login/second-factor',
+  'POST /api/reset-password',
+  'POST /api/sign-up',
+  'PUT /api/account/email',
+  'PUT /api/account/password',
+];
 
 t.test('limits', async (t) => {
   const stage = await startStage(t);
@@ -51,6 +72,41 @@ t.test('limits', async (t) => {
     t.equal((await ask(address, '/api/me', { from: '127.0.0.2' })).status, 401, 'another path');
     t.equal((await ask(address, '/api/login', { from: '127.0.0.2' })).status, 404, 'nor a GET');
   });
+
+  t.test(
+    'every route that takes a password, a code or a token is limited, and no other',
+    async (t) => {
+      const server = await startServer(t, database, { signInLimit: 1 });
+      const from = '127.0.0.20';
+      t.equal((await attempt(from, undefined, server.address)).status, 400, 'the one there is');
+      const limited: string[] = [];
+      for (const { method, path } of listApiRoutes(server.app)) {
+        const answer = await ask(server.address, path.replace(/:[A-Za-z]+/g, '1'), {
+          from,
+          method,
+        });
+        if (answer.status === 429) limited.push(`${method} ${path}`);
+      }
+      t.same(limited.sort(), CREDENTIAL_ROUTES);
+    },
+  );
+
+  t.test(
+    'with a hop count it is the entry of that hop, and the first one with every hop',
+    async (t) => {
+      const left = async (trustProxy: TrustedProxies, from: string, forwarded: string) => {
+        const { address: at } = await startServer(t, database, { signInLimit: LIMIT, trustProxy });
+        return Number((await attempt(from, forwarded, at)).headers['x-ratelimit-remaining']);
+      };
+      const chain = (...entries: string[]) => entries.join(', ');
+      t.equal(await left(1, '127.0.0.21', chain('192.0.2.1', '192.0.2.2', '192.0.2.3')), 19);
+      t.equal(await left(1, '127.0.0.22', chain('192.0.2.9', '192.0.2.3')), 18, 'the last entry');
+      t.equal(await left(2, '127.0.0.22', chain('192.0.2.3', '192.0.2.8')), 17, 'the last but one');
+      t.equal(await left(true, '127.0.0.23', chain('192.0.2.3', '192.0.2.7')), 16, 'the first');
+      t.equal(await left(0, '127.0.0.24', '192.0.2.3'), 19, 'nobody is believed');
+      t.equal(await left(false, '127.0.0.24', '192.0.2.3'), 18, 'nor here');
+    },
+  );
 
   t.test('behind a proxy that appends, what the client wrote before does not count', async (t) => {
     const got = await statuses(LIMIT + 1, (n) => attempt('127.0.0.1', `198.51.100.${n}, 10.0.5.7`));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { hashPassword, Passwords } from '../../server/passwords.ts';
-import { cookieToken, digestOf } from '../../server/session-token.ts';
+import { cookieToken, digestOf, sessionCookie } from '../../server/session-token.ts';
 import { until } from '../worker/support.ts';
 import { Client } from './support/client.ts';
 import { connect } from './support/socket.ts';
@@ -113,7 +113,9 @@ t.test('sign-in and sessions', async (t) => {
     t.equal((await client.get('/api/me')).status, 401);
     t.equal((await owner.get('/api/me')).status, 200);
     t.equal((await client.post('/api/logout')).status, 200, 'again is fine');
-    t.equal((await anonymous.post('/api/logout')).status, 401, 'nothing to end');
+    const nothing = await anonymous.post('/api/logout');
+    t.equal(nothing.status, 401, 'nothing to end');
+    for (const each of [out, nothing]) t.equal(each.headers.get('cache-control'), 'no-store');
     const emptyJson = await owner.post('/api/logout', undefined, {
       raw: '',
       headers: { 'content-type': 'application/json', authorization: 'Bearer unknown' },
@@ -122,6 +124,10 @@ t.test('sign-in and sessions', async (t) => {
   });
 
   t.test('on https the cookie is __Host- and Secure', async (t) => {
+    for (const appUrl of ['https://bell.example.org', 'HTTPS://bell.example.org']) {
+      t.match(sessionCookie(appUrl, 'x', 1), /^__Host-sessionToken=x; .*; Secure$/, appUrl);
+    }
+    t.match(sessionCookie('http://https.example.org', 'x', 1), /^sessionToken=x; .*Max-Age=1$/);
     const { address } = await startServer(t, database, { appUrl: 'https://bell.example.org' });
     const client = new Client(address);
     const answer = await client.post('/api/login', { email: owner.email, password: PASSWORD });

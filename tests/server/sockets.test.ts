@@ -1,5 +1,7 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { Connection } from '../../server/sockets/connection.ts';
+import { TIMINGS } from '../../server/sockets/plugin.ts';
 import { Client } from './support/client.ts';
 import { connect, Socket } from './support/socket.ts';
 import { createDocument, signIn, startServer, startStage } from './support/stage.ts';
@@ -29,6 +31,8 @@ t.test('/notifications-ws', async (t) => {
     t.equal(await new Socket(address, { origin: 'http://evil.example' }).opened(), 403);
     t.equal(await new Socket(address, { origin: 'null' }).opened(), 403);
     t.equal(await new Socket(address, { origin: 'http://sub.127.0.0.1.nip.io' }).opened(), 403);
+    const headers = { 'x-forwarded-host': 'evil.example' };
+    t.equal(await new Socket(address, { origin: 'http://evil.example', headers }).opened(), 403);
     for (const origin of [address, 'http://localhost:3000', 'https://LOCALHOST:3000']) {
       const socket = new Socket(address, { origin });
       t.equal(await socket.opened(), 'open', origin);
@@ -54,6 +58,7 @@ t.test('/notifications-ws', async (t) => {
   });
 
   t.test('4001: no auth frame in time', async (t) => {
+    t.same(TIMINGS, { authTimeoutMs: 5_000, pingMs: 30_000, recheckMs: 60_000 }, 'as documented');
     const socket = new Socket(address);
     await socket.opened();
     t.equal((await socket.ended()).code, 4001);
@@ -372,6 +377,34 @@ t.test('/notifications-ws', async (t) => {
     const elsewhere = await startServer(t, database);
     await new Client(elsewhere.address, leaving.token).post('/api/logout');
     t.equal((await socket.ended()).code, 4004);
+  });
+
+  t.test('a re-check looks at every session, also of more than one query takes', async (t) => {
+    const live = 1_000;
+    const digestOf = (number: number) => number.toString(16).padStart(64, '0');
+    await database.admin.query(
+      `insert into identity.sessions (token_digest, user_id, provider, expires_at)
+       select lpad(to_hex(n), 64, '0'), $1, 'local', now() + interval '1 hour'
+         from generate_series(1, $2::int) as n`,
+      [member.id, live],
+    );
+    const ended: number[] = [];
+    const connections: Connection[] = [];
+    for (let number = 1; number <= live + 1; number += 1) {
+      const end = () => void ended.push(number);
+      const channel = { kind: 'socket' as const, send: async () => {}, ping() {}, drop() {}, end };
+      const connection = new Connection(channel, -number, digestOf(number));
+      connections.push(connection);
+      stage.app.sockets.add(connection);
+    }
+    const deadline = Date.now() + 10_000;
+    while (ended.length === 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    t.equal(ended[0], live + 1, 'the last one, whose session is none');
+    t.same(new Set(ended).size, 1, 'and no other');
+    for (const connection of connections) stage.app.sockets.remove(connection);
+    await database.admin.query("delete from identity.sessions where token_digest like '0000%'");
   });
 
   t.test('a re-check that fails closes nobody, and the next one is made', async (t) => {

@@ -1,6 +1,6 @@
 -- Brings the administrator that the environment of a server names up to date: makes one, or gives one who is an
 -- administrator already this name and password. It never promotes: an account that is none, or was deactivated, is left
--- as it is, whoever it belongs to. A new password ends their sessions.
+-- as it is, whoever it belongs to. A new password ends all that the old one had opened.
 -- Called by: bellwire_server, at each start. The hash is null where the password is the one they have.
 -- Errors: 22023 when a new administrator has no hash; 23514 for a name or address out of bounds.
 -- Returns: created, synced or refused, and whose account it is; for one that was created the active administrators before it:
@@ -41,15 +41,12 @@ begin
   else
     outcome := 'synced';
     user_id := account.id;
+    perform identity.lock_person(account.id);
     update bellwire.users as person set name = sync_admin.name
     where person.id = account.id and person.name <> sync_admin.name;
     if password_hash is not null then
-      update identity.passwords as password set password_hash = sync_admin.password_hash, changed_at = now()
-      where password.user_id = account.id;
-      if not found then
-        insert into identity.passwords (user_id, password_hash) values (account.id, password_hash);
-      end if;
-      delete from identity.sessions as session where session.user_id = account.id;
+      perform identity.set_password(account.id, password_hash);
+      perform identity.end_sign_ins(account.id);
     end if;
   end if;
   return next;

@@ -21,6 +21,7 @@ interface Options {
   origin?: string | null;
   cookie?: string;
   autoPong?: boolean;
+  headers?: Record<string, string>;
 }
 
 const WAIT_MS = 5_000;
@@ -41,6 +42,7 @@ export class Socket {
       headers: {
         ...(origin === null ? {} : { origin }),
         ...(options.cookie ? { cookie: options.cookie } : {}),
+        ...options.headers,
       },
     });
     this.ws.on('message', (data) => {

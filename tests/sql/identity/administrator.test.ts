@@ -1,16 +1,16 @@
 import t from 'tap';
 import { createDatabase } from '../../support/database.ts';
+import { untilBlocked } from '../concurrency/parallel.ts';
 import { createStage, PASSWORD_HASH, refused, type Stage } from '../fixtures.ts';
+import { holdServer, newDigest, newHash } from './support.ts';
 
 const OTHER_HASH = `${PASSWORD_HASH.slice(0, -4)}abcd`;
 const ROOT = 'root@example.org';
 
+const SYNC = 'select outcome, user_id::int from identity.sync_admin($1, $2, $3)';
+
 const sync = (stage: Stage, email: string, hash: string | null, name = 'Root') =>
-  stage.byServer('select outcome, user_id::int from identity.sync_admin($1, $2, $3)', [
-    name,
-    email,
-    hash,
-  ]);
+  stage.byServer(SYNC, [name, email, hash]);
 
 const account = (stage: Stage, email: string) =>
   stage.look(
@@ -53,9 +53,26 @@ t.test('the administrator of the environment', async (t) => {
     ]);
     t.equal(await sessionsOf(stage, id), 1, 'a password that did not change ends no session');
 
+    const link = newDigest();
+    await stage.byServer('select * from identity.begin_password_reset($1, $2)', [ROOT, link]);
+    const reset = () => stage.byServer('select * from identity.find_password_reset($1)', [link]);
+    await sync(stage, ROOT, null);
+    t.equal((await reset()).length, 1);
     await sync(stage, ROOT, OTHER_HASH);
     t.match(await account(stage, ROOT), [{ name: 'Root', password_hash: OTHER_HASH }]);
     t.equal(await sessionsOf(stage, id), 0, 'a new one does');
+    await refused(t, reset(), { code: 'P0002' }, 'and what else would let somebody in');
+
+    const newest = await holdServer(stage);
+    await newest.query(SYNC, ['Root', ROOT, newHash()]);
+    const late = stage.byServer('select * from identity.sign_in($1, $2, $3, null, null)', [
+      id,
+      OTHER_HASH,
+      newDigest(),
+    ]);
+    await untilBlocked(stage);
+    await newest.end('commit');
+    t.strictSame(await late, [], 'a sign-in with the old one does not come after it');
   });
 
   t.test('is never somebody who was none', async (t) => {

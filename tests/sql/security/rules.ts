@@ -1,5 +1,5 @@
 const SCHEMAS = "('bellwire', 'identity', 'suite', 'api', 'bellwire_tracked')";
-/** The migration's own notes: they belong to the role that migrates and nobody else has a right on them. */
+/** The migration's own notes: they belong to the role that migrates, and all that anybody else may do is what readiness() does. */
 const NOTES = "('schema_migrations', 'applied_files')";
 
 /** The rules nobody has to remember: each query gives what breaks one. */
