@@ -22,6 +22,9 @@ interface SendResult {
   code: string | null;
 }
 
+/** Asked once the server has accepted DATA; false, or a rejection: the message stays here. */
+type HandOver = () => Promise<boolean>;
+
 const CONNECTION_TIMEOUT_MS = 10_000;
 const SOCKET_TIMEOUT_MS = 20_000;
 /** For a server that answers one byte at a time and so never trips the socket's own limit. */
@@ -95,11 +98,11 @@ export class SmtpSession {
   }
 
   /** Sends one message; opens a connection when there is none. Never throws. */
-  async send(message: EmailMessage): Promise<SendResult> {
+  async send(message: EmailMessage, handOver: HandOver = async () => true): Promise<SendResult> {
     const isReused = this.#connection?.isUsable ?? false;
-    const first = await this.#sendOnce(message);
+    const first = await this.#sendOnce(message, handOver);
     // Servers close idle connections. Nothing of the message was handed over, so a fresh one may.
-    if (isReused && first.wasConnectionLost) return (await this.#sendOnce(message)).sent;
+    if (isReused && first.wasConnectionLost) return (await this.#sendOnce(message, handOver)).sent;
     return first.sent;
   }
 
@@ -110,8 +113,9 @@ export class SmtpSession {
 
   async #sendOnce(
     message: EmailMessage,
+    handOver: HandOver,
   ): Promise<{ sent: SendResult; wasConnectionLost: boolean }> {
-    const body = new MessageStream(await buildMessage(message));
+    const body = new MessageStream(await buildMessage(message), handOver);
     const deadline = setTimeout(() => this.#connection?.close(), MESSAGE_TIMEOUT_MS);
     try {
       this.#connection ??= new OpenConnection(this.#settings);
@@ -129,6 +133,7 @@ export class SmtpSession {
       return { sent, wasConnectionLost: !body.wasHandedOver && !wasRefused };
     } finally {
       clearTimeout(deadline);
+      body.destroy();
     }
   }
 }
@@ -159,14 +164,25 @@ function classify(error: SmtpError, wasHandedOver: boolean): SendResult {
 /** Reads are demanded by the connection only after the server accepted DATA. */
 class MessageStream extends Readable {
   readonly #content: Buffer;
+  readonly #handOver: HandOver;
   wasHandedOver = false;
 
-  constructor(content: Buffer) {
+  constructor(content: Buffer, handOver: HandOver) {
     super();
     this.#content = content;
+    this.#handOver = handOver;
+    // The connection listens while it sends, and nobody once it has failed.
+    this.on('error', () => {});
   }
 
   override _read(): void {
+    this.#begin().catch((error: Error) => this.destroy(error));
+  }
+
+  async #begin(): Promise<void> {
+    if (!(await this.#handOver())) throw new Error('Another worker has taken the message over.');
+    // Given up meanwhile: then what was said of it is that nothing was handed over.
+    if (this.destroyed) return;
     this.wasHandedOver = true;
     this.push(this.#content);
     this.push(null);

@@ -158,6 +158,33 @@ t.test('nobody there, or a connection that breaks', async (t) => {
   }
 });
 
+t.test('asked at DATA whether it may be handed over, and not before', async (t) => {
+  const cases: [answers: Record<string, string>, may: () => Promise<boolean>, asked: number][] = [
+    [{ RCPT: '450 later' }, async () => true, 0],
+    [{ DATA: '450 later' }, async () => true, 0],
+    [{ DATA: '354 go on' }, async () => false, 1],
+    [{ DATA: '354 go on' }, () => Promise.reject(new Error('no database')), 1],
+  ];
+  for (const [answers, may, wanted] of cases) {
+    let asked = 0;
+    const session = openSession(t, await startScripted(t, answers));
+    const sent = await session.send(MESSAGE, () => {
+      asked += 1;
+      return may();
+    });
+    t.match(
+      { asked, result: sent.result },
+      { asked: wanted, result: 'transient' },
+      sent.error ?? '',
+    );
+  }
+  const server = await startMailServer(t);
+  const refused = await openSession(t, server.url).send(MESSAGE, async () => false);
+  t.match(refused, { result: 'transient' });
+  t.match(await openSession(t, server.url).send(MESSAGE, async () => true), { result: 'sent' });
+  t.equal(server.mails.length, 1, 'of the refused one nothing arrived');
+});
+
 t.test('a connection that died while idle: once more on a fresh one', async (t) => {
   const sockets: net.Socket[] = [];
   const server = await startMailServer(t);
