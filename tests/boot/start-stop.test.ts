@@ -4,16 +4,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { buildApp } from '../../server/app.ts';
-import { stopServer } from '../../server/main.ts';
+import { runServer, stopServer } from '../../server/main.ts';
 import { Client } from '../server/support/client.ts';
 import { connect } from '../server/support/socket.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   deliveriesOf,
   renameArchive,
+  STALLS,
   setStage,
   startMailServer,
   startReceiver,
+  startStalledMailServer,
   subscribe,
   until,
 } from '../worker/support.ts';
@@ -264,6 +266,53 @@ t.test('a blip of the database at the start, and a stop that is cut short', asyn
     );
     t.match((await deliveriesOf(database, id))[0], { state: 'pending' }, 'somebody else sends it');
   });
+});
+
+t.test('a mail server that stalls delays a start, and keeps nothing from running', async (t) => {
+  const database = await createDatabase(t);
+  const { memberIds } = await setStage(database, 1);
+  for (const [what, stall] of Object.entries(STALLS)) {
+    const mail = await startStalledMailServer(t, stall);
+    const server = await runServer({
+      databaseUrl: database.serverUrl,
+      smtpUrl: mail.url,
+      mailFrom: 'bell@example.org',
+      smtpLimits: { connectMs: 100, socketMs: 200 },
+      port: 0,
+      logLevel: 'silent',
+    });
+    const client = new Client(server.address);
+    t.equal((await client.get('/readyz')).status, 200, what);
+    const forgotten = await client.post('/api/forgot-password', { email: 'a@example.org' });
+    t.match(forgotten, { status: 503, body: { error: 'mail_off' } }, 'decided once: off');
+    t.strictSame(await server.stop(), []);
+  }
+
+  const mail = await startStalledMailServer(t, STALLS['no greeting']);
+  const booting = startProcess(t, ['server'], {
+    DATABASE_SERVER_URL: database.serverUrl,
+    SMTP_URL: mail.url,
+    PORT: '0',
+  });
+  await until('it waits for the greeting', () => mail.open.size === 1);
+  t.match(await booting.end('SIGTERM'), { code: 0 });
+  t.match(booting.stderr, /stopped on SIGTERM during boot/);
+  await until('it has hung up', () => mail.open.size === 0);
+
+  // A worker asks nothing of the mail server before it has something to send.
+  const worker = startProcess(t, ['worker'], {
+    DATABASE_WORKER_URL: database.workerUrl,
+    SMTP_URL: mail.url,
+    WORKER_PORT: '0',
+  });
+  const probes = new Client(await worker.address());
+  await database.admin.query(
+    "select bellwire.notify($1, id, 'mention', 'x') from bellwire.workspaces",
+    [memberIds[0]],
+  );
+  await until('it waits for the greeting', () => mail.open.size === 1);
+  t.equal((await probes.get('/readyz')).status, 200);
+  await worker.end('SIGKILL');
 });
 
 t.test('every step runs, whatever an earlier one threw', async (t) => {

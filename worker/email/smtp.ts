@@ -25,8 +25,15 @@ interface SendResult {
 /** Asked once the server has accepted DATA; false, or a rejection: the message stays here. */
 type HandOver = () => Promise<boolean>;
 
-const CONNECTION_TIMEOUT_MS = 10_000;
-const SOCKET_TIMEOUT_MS = 20_000;
+/** How long a mail server may take. */
+export interface SmtpLimits {
+  /** To be found, to accept the connection, and to greet: so long each, and together. */
+  connectMs: number;
+  /** From one sign of life to the next; for trying it out, in all. */
+  socketMs: number;
+}
+
+const LIMITS: SmtpLimits = { connectMs: 10_000, socketMs: 20_000 };
 /** For a server that answers one byte at a time and so never trips the socket's own limit. */
 const MESSAGE_TIMEOUT_MS = 60_000;
 /** "Bad sequence of commands": the session was in the wrong state, the message was not refused. */
@@ -46,7 +53,7 @@ export interface SmtpSettings {
  *
  * @throws with a sentence that does not quote the URL, which may hold a password
  */
-export function parseSmtpUrl(text: string): SmtpSettings {
+export function parseSmtpUrl(text: string, limits = LIMITS): SmtpSettings {
   let url: URL;
   try {
     url = new URL(text);
@@ -65,10 +72,10 @@ export function parseSmtpUrl(text: string): SmtpSettings {
       // Without one, the library's own: 587, or 465 for smtps.
       port: Number(url.port) || undefined,
       secure: isSecure,
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      greetingTimeout: CONNECTION_TIMEOUT_MS,
-      dnsTimeout: CONNECTION_TIMEOUT_MS,
-      socketTimeout: SOCKET_TIMEOUT_MS,
+      connectionTimeout: limits.connectMs,
+      greetingTimeout: limits.connectMs,
+      dnsTimeout: limits.connectMs,
+      socketTimeout: limits.socketMs,
       tls: { rejectUnauthorized: url.searchParams.get('tls.rejectUnauthorized') !== 'false' },
       logger: false,
     },
@@ -78,13 +85,19 @@ export function parseSmtpUrl(text: string): SmtpSettings {
 
 /**
  * Connects and signs in, and hangs up.
- * @throws what the connection says, within 10 seconds for a host that does not answer
+ * @throws what the connection says, within 10 seconds for a host that does not greet, and within 20
+ * whatever else it does
  */
 export async function verifySmtp(settings: SmtpSettings): Promise<void> {
   const connection = new OpenConnection(settings);
+  const deadline = setTimeout(() => {
+    const error = new Error('The mail server took too long.');
+    connection.close(Object.assign(error, { code: 'ETIMEDOUT' }));
+  }, settings.connection.socketTimeout);
   try {
     await connection.ready;
   } finally {
+    clearTimeout(deadline);
     connection.close();
   }
 }
@@ -214,10 +227,10 @@ class OpenConnection {
     await this.#settle((done) => this.#connection.send(envelope, body, done));
   }
 
-  close(): void {
+  close(reason: SmtpError = new Error('The connection to the mail server was closed.')): void {
+    this.#onFailure(reason);
     // QUIT is a courtesy that a broken connection would answer with an error; close says it all.
     this.#connection.close();
-    this.#onFailure(new Error('The connection to the mail server was closed.'));
   }
 
   async #open(settings: SmtpSettings): Promise<void> {
