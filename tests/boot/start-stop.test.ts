@@ -315,6 +315,69 @@ t.test('a mail server that stalls delays a start, and keeps nothing from running
   await worker.end('SIGKILL');
 });
 
+t.test('a stop sends the letters that wait, and counts those that are not sent', async (t) => {
+  const database = await createDatabase(t);
+  await setStage(database, 1);
+  /** How the mail server takes one attempt after the other. */
+  let answers: ('refused' | 'taken' | 'silence')[] = [];
+  let attempts = 0;
+  const mail = await startMailServer(t, {
+    onRcptTo: (_address, _session, done) => {
+      const answer = answers[attempts];
+      attempts += 1;
+      if (answer === 'silence') return;
+      done(answer === 'taken' ? null : Object.assign(new Error('busy'), { responseCode: 451 }));
+    },
+  });
+  const start = async () => {
+    const server = await runServer({
+      databaseUrl: database.serverUrl,
+      smtpUrl: mail.url,
+      mailFrom: 'bell@example.org',
+      port: 0,
+      logLevel: 'silent',
+    });
+    t.teardown(() => server.stop());
+    await database.admin.query('delete from identity.password_resets');
+    const forget = async () => {
+      const email = 'member.1@example.com';
+      const asked = await new Client(server.address).post('/api/forgot-password', { email });
+      t.equal(asked.status, 202);
+    };
+    return { server, forget };
+  };
+  const cases: [typeof answers, string[]][] = [
+    [['refused', 'taken'], []],
+    [['refused', 'refused'], ['the letters: 1 not sent']],
+    [['silence'], ['the letters: 1 not sent']],
+  ];
+  for (const [next, failures] of cases) {
+    [answers, attempts] = [next, 0];
+    const { server, forget } = await start();
+    await forget();
+    await until('it was tried', () => attempts === 1);
+    t.strictSame(await server.stop(), failures, next.join());
+    t.equal(attempts, next.length, 'once more, and not again');
+  }
+  t.equal(mail.mails.length, 1);
+
+  [answers, attempts] = [['taken'], 0];
+  const { server, forget } = await start();
+  const release = await holdUsers(database);
+  await forget();
+  await untilSomebodyWaits(database);
+  const stopped = server.stop();
+  await until('it does not listen any more', () =>
+    fetch(`${server.address}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await release();
+  t.strictSame(await stopped, []);
+  t.equal(mail.mails.length, 2, 'also one that was not written yet');
+});
+
 t.test('every step runs, whatever an earlier one threw', async (t) => {
   const app = await buildApp({
     databaseUrl: 'postgres://nobody@127.0.0.1:1/x',
