@@ -9,7 +9,7 @@ import { startProcess } from './process.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const HOLD_KEY = 4711;
-const CUTS = 60;
+const CUTS = 40;
 /** From one cut to the next, so that they meet a process at different moments. */
 const MOST_PAUSE_MS = 40;
 const KINDS = ['bellwire worker', 'bellwire worker wake', 'bellwire-server'];
