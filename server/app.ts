@@ -4,6 +4,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Provider } from '../config/providers.ts';
 import type { TrustedProxies } from '../config/trust-proxy.ts';
 import { Keyring } from '../secrets/keyring.ts';
+import type { SmtpLimits } from '../worker/email/smtp.ts';
 import { refuseClient } from './client-error.ts';
 import { logError } from './log-error.ts';
 import { type Mailer, smtpMailer } from './mail/mailer.ts';
@@ -60,6 +61,8 @@ export interface AppOptions {
   /** Who may read /metrics; without it nobody. */
   metricsToken?: string;
   socketTimings?: Partial<SocketTimings>;
+  /** For tests, which cannot wait for twenty seconds. */
+  smtpLimits?: SmtpLimits;
   /** In place of the one that sends over `smtpUrl`. */
   mailer?: Mailer;
   /** What hashing a password takes; default: what OWASP recommends. */
@@ -101,6 +104,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(mailPlugin, {
     smtpUrl: options.smtpUrl,
     isGiven: options.mailer !== undefined,
+    limits: options.smtpLimits,
   });
   app.decorate('passwords', options.passwords ?? new Passwords(options.passwordCost));
   app.decorate('keyring', options.keyring ?? new Keyring());

@@ -302,6 +302,14 @@ export class WorkerDatabase {
     );
   }
 
+  /**
+   * To be called once the mail server has accepted DATA, before the first byte of the message. False:
+   * another worker has it, and nothing may be handed over.
+   */
+  async handOverEmail(id: number, attempt: number): Promise<boolean> {
+    return this.#value('select bellwire.hand_over_email($1, $2) as value', [id, attempt]);
+  }
+
   /** Returns the new state, or `stale` when this attempt is no longer the current one. */
   async finishEmail(
     id: number,

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task, TaskList } from 'graphile-worker';
-import type pg from 'pg';
 import { NOT_MIGRATED, Readiness } from '../operations/readiness.ts';
 import { parseAllowList } from '../outgoing/allow-list.ts';
 import { checkTarget, type GuardOptions } from '../outgoing/guard.ts';
@@ -82,7 +81,6 @@ const STOP_TIMEOUT_MS = 6_000;
 const MAX_RUN = 32;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
-const IDLE_LOOK_MS = 10;
 const RUN_SOON_MS = 500;
 
 const TASK_FOR_CHANNEL: Record<string, TaskName> = {
@@ -415,23 +413,12 @@ class Worker {
     // Always before its pool ends, whatever hangs: the queue does not survive a pool that is gone.
     await step('the job queue', this.#queue.stop());
     await settledWithin(drained, STOP_GRACE_MS);
-    // Now and then the runner says that it has stopped while a job is still being written off. That
-    // job would wait in vain for a connection, and its failure would end the whole process.
-    await settledWithin(untilIdle(this.#queuePool), STOP_GRACE_MS);
     const ended = Promise.all([this.#drainPool.end(), this.#queuePool.end()]);
     await step('the database connections', ended);
     // Last, so that a probe is told until the end that this is a stop.
     if (this.#probes) await step('the probes', this.#probes.stop());
     this.#logger.info({ failures }, 'worker stopped');
     return failures;
-  }
-}
-
-/** Resolves when nobody uses or waits for a connection, twice in a row, or the pool is ended. */
-async function untilIdle(pool: pg.Pool): Promise<void> {
-  for (let idleLooks = 0; idleLooks < 2 && !pool.ending; ) {
-    await delay(IDLE_LOOK_MS);
-    idleLooks = pool.waitingCount === 0 && pool.idleCount === pool.totalCount ? idleLooks + 1 : 0;
   }
 }
 

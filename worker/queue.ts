@@ -21,6 +21,11 @@ const MAX_ATTEMPTS = 5;
 const RESTART_AFTER_MS = 5_000;
 const LISTEN_TIMEOUT_MS = 5_000;
 const PRUNE_AT = '17 3 * * *';
+/**
+ * The runner does not wait until a job is written back. In a batch, of one mostly, a failure of that
+ * ends the runner; without batches it is a rejection without a handler, and ends the process.
+ */
+const WRITE_BACK_AFTER_MS = 0;
 
 interface QueueOptions {
   pool: pg.Pool;
@@ -35,6 +40,7 @@ interface QueueOptions {
 export class Queue {
   readonly #options: QueueOptions;
   #runner: Runner | undefined;
+  #restarting: Promise<void> | undefined;
   #isStopping = false;
   readonly #stopped = new AbortController();
 
@@ -58,14 +64,18 @@ export class Queue {
       pollInterval: POLL_INTERVAL_MS,
       noHandleSignals: true,
       logger: new QueueLogger(() => queueLog(logger)),
-    });
-    runner.promise.then(
-      () => this.#restart(),
-      (error: unknown) => {
-        logger.warn({ error: describeError(error) }, 'the job queue stopped');
-        return this.#restart();
+      preset: {
+        worker: {
+          completeJobBatchDelay: WRITE_BACK_AFTER_MS,
+          failJobBatchDelay: WRITE_BACK_AFTER_MS,
+        },
       },
-    );
+    });
+    // Why it ended it has logged by then.
+    const restart = () => {
+      this.#restarting = this.#restart();
+    };
+    runner.promise.then(restart, restart);
     // A runner that is stopped before it listens takes twelve seconds to notice.
     await isListening;
     this.#runner = runner;
@@ -106,6 +116,8 @@ export class Queue {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#stopped.abort();
+    // A start that is under way would leave its runner behind.
+    await this.#restarting;
     const runner = this.#runner;
     this.#runner = undefined;
     await runner?.stop().catch(() => {});

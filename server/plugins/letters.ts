@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import fp from 'fastify-plugin';
 import { senderDomain } from '../../mail/layout.ts';
+import { warnOfBackground } from '../background.ts';
 import type { Letter } from '../mail/letters.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { Problem } from '../problem.ts';
@@ -21,6 +23,8 @@ interface Letters {
    * an answer. Nothing is thrown, and a failure is logged without the address or what was written.
    */
   send(letter: Letter): void;
+  /** The same for one that needs a look at the database; `what` names that in the log, if it fails. */
+  compose(what: string, write: () => Promise<Letter | undefined>): void;
 }
 
 interface Options {
@@ -29,6 +33,8 @@ interface Options {
 
 /** Pauses after a failure that may pass. Nothing of a letter is stored: it may hold a token. */
 const RETRY_AFTER_MS = [2_000, 20_000];
+/** What a stop leaves for letters: one more attempt of those that wait. */
+const STOP_PATIENCE_MS = 4_000;
 
 /** `app.letters`: what is written to people about their accounts. */
 export const lettersPlugin = fp(
@@ -36,22 +42,38 @@ export const lettersPlugin = fp(
     const underWay = new Set<Promise<void>>();
     const stop = new AbortController();
 
-    const deliver = async (letter: Letter, from: string, send: Mailer['send']) => {
-      const { kind, ...parts } = letter;
+    let unsentSinceStop = 0;
+
+    /** Whether it was sent. Never throws. */
+    const deliver = async ({ kind, ...parts }: Letter, { from, send }: Mailer) => {
       const message = {
         ...parts,
         from,
         messageId: `<account-${randomUUID()}@${senderDomain(from)}>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       };
-      for (const pause of [...RETRY_AFTER_MS, undefined]) {
-        const { result, code } = await send(message);
-        if (result === 'sent') return;
-        const isOver = result !== 'transient' || pause === undefined || stop.signal.aborted;
-        app.log.warn({ letter: kind, result, code }, isOver ? 'letter not sent' : 'letter delayed');
-        if (isOver) return;
-        await pauseFor(pause, stop.signal);
+      try {
+        for (const pause of [...RETRY_AFTER_MS, undefined]) {
+          const { result, code } = await send(message);
+          if (result === 'sent') return true;
+          const isOver = result !== 'transient' || pause === undefined || stop.signal.aborted;
+          const outcome = isOver ? 'letter not sent' : 'letter delayed';
+          app.log.warn({ letter: kind, result, code }, outcome);
+          if (isOver) return false;
+          await pauseFor(pause, stop.signal);
+        }
+      } catch {
+        app.log.error({ letter: kind }, 'letter not composed');
       }
+      return false;
+    };
+
+    const follow = (sending: Promise<boolean>) => {
+      const ended = sending.then((isSent) => {
+        underWay.delete(ended);
+        if (!isSent && stop.signal.aborted) unsentSinceStop += 1;
+      });
+      underWay.add(ended);
     };
 
     const letters: Letters = {
@@ -63,20 +85,35 @@ export const lettersPlugin = fp(
       },
       send(letter) {
         if (mailer === undefined || !letters.isEnabled) return;
-        const sending = deliver(letter, mailer.from, mailer.send)
-          .catch(() => app.log.error({ letter: letter.kind }, 'letter not composed'))
-          .finally(() => underWay.delete(sending));
-        underWay.add(sending);
+        follow(deliver(letter, mailer));
+      },
+      compose(what, write) {
+        if (mailer === undefined || !letters.isEnabled) return;
+        const sending = async () => {
+          const letter = await write();
+          return letter === undefined || deliver(letter, mailer);
+        };
+        const failed = (error: unknown) => {
+          warnOfBackground(app.log, what, error);
+          return false;
+        };
+        follow(sending().catch(failed));
       },
     };
     app.decorate('letters', letters);
 
-    app.addHook('onClose', async () => {
+    app.onStop('the letters', async () => {
       stop.abort();
-      await Promise.all(underWay);
+      await Promise.race([Promise.all(underWay), delay(STOP_PATIENCE_MS, null, { ref: false })]);
+      const unsent = unsentSinceStop + underWay.size;
+      if (unsent > 0) throw new Error(`${unsent} not sent`);
     });
   },
-  { name: 'bellwire-letters', fastify: '5.x', dependencies: ['bellwire-mail'] },
+  {
+    name: 'bellwire-letters',
+    fastify: '5.x',
+    dependencies: ['bellwire-mail', 'bellwire-stopping'],
+  },
 );
 
 function mailOff(): Problem {
@@ -85,16 +122,6 @@ function mailOff(): Problem {
   });
 }
 
-function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
 }

@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin';
-import { parseSmtpUrl, verifySmtp } from '../../worker/email/smtp.ts';
+import { parseSmtpUrl, type SmtpLimits, verifySmtp } from '../../worker/email/smtp.ts';
 import { describeError } from '../../worker/logger.ts';
 
 declare module 'fastify' {
@@ -12,16 +12,19 @@ interface Options {
   smtpUrl: string | undefined;
   /** Whether a way to send was handed over, which is not for us to try. */
   isGiven: boolean;
+  limits: SmtpLimits | undefined;
 }
 
 /** Whether this process can send e-mail. Decided once, before it listens, and not again. */
 class MailCapability {
   readonly #smtpUrl: string | undefined;
+  readonly #limits: SmtpLimits | undefined;
   #isEnabled: boolean;
   #reason: string | undefined = 'it was not tried';
 
-  constructor({ smtpUrl, isGiven }: Options) {
+  constructor({ smtpUrl, isGiven, limits }: Options) {
     this.#smtpUrl = smtpUrl;
+    this.#limits = limits;
     this.#isEnabled = isGiven;
   }
 
@@ -46,7 +49,7 @@ class MailCapability {
       return;
     }
     try {
-      await verifySmtp(parseSmtpUrl(this.#smtpUrl));
+      await verifySmtp(parseSmtpUrl(this.#smtpUrl, this.#limits));
       this.#isEnabled = true;
       this.#reason = undefined;
     } catch (error) {

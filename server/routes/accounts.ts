@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { inBackground } from '../background.ts';
 import {
   accountExistsLetter,
   emailChangedLetter,
@@ -111,18 +110,16 @@ export const accounts: FastifyPluginAsyncZod<Options> = async (app, { appUrl, cl
       );
       if (!open?.isOpen) throw signUpClosed();
       app.letters.require();
-      inBackground(app.log, 'begin a sign-up', async () => {
+      app.letters.compose('begin a sign-up', async () => {
         const invitation = newSessionToken();
         const [asked] = await app.database.write<{ email: string; hasAccount: boolean }>(
           'select * from identity.sign_up($1, $2)',
           [request.body.email, digestOf(invitation)],
         );
-        if (asked === undefined) return;
-        app.letters.send(
-          asked.hasAccount
-            ? accountExistsLetter(asked.email, appUrl)
-            : signUpLetter(asked.email, `${appUrl}/join#${invitation}`),
-        );
+        if (asked === undefined) return undefined;
+        return asked.hasAccount
+          ? accountExistsLetter(asked.email, appUrl)
+          : signUpLetter(asked.email, `${appUrl}/join#${invitation}`);
       });
       return reply.code(202).send({ success: true });
     },

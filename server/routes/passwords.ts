@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { inBackground } from '../background.ts';
 import { passwordChangedLetter, passwordResetLetter } from '../mail/letters.ts';
 import { refuseWeakPassword } from '../passwords.ts';
 import { sessionOf } from '../plugins/authentication.ts';
@@ -37,14 +36,13 @@ export const passwords: FastifyPluginAsyncZod<Options> = async (app, { appUrl, c
     async (request, reply) => {
       app.letters.require();
       // Beside the answer, so that its time does not tell who has an account.
-      inBackground(app.log, 'begin a password reset', async () => {
+      app.letters.compose('begin a password reset', async () => {
         const resetToken = newSessionToken();
         const [person] = await app.database.write<Person>(
           'select * from identity.begin_password_reset($1, $2)',
           [request.body.email, digestOf(resetToken)],
         );
-        if (person === undefined) return;
-        app.letters.send(passwordResetLetter(person, `${appUrl}/reset-password#${resetToken}`));
+        return person && passwordResetLetter(person, `${appUrl}/reset-password#${resetToken}`);
       });
       return reply.code(202).send({ success: true });
     },

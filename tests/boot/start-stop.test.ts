@@ -4,16 +4,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { buildApp } from '../../server/app.ts';
-import { stopServer } from '../../server/main.ts';
+import { runServer, stopServer } from '../../server/main.ts';
 import { Client } from '../server/support/client.ts';
 import { connect } from '../server/support/socket.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   deliveriesOf,
   renameArchive,
+  STALLS,
   setStage,
   startMailServer,
   startReceiver,
+  startStalledMailServer,
   subscribe,
   until,
 } from '../worker/support.ts';
@@ -336,6 +338,116 @@ async function refuseOldDatabase(t: Test, database: TestDatabase): Promise<void>
     [rows[0]?.name],
   );
 }
+
+t.test('a mail server that stalls delays a start, and keeps nothing from running', async (t) => {
+  const database = await createDatabase(t);
+  const { memberIds } = await setStage(database, 1);
+  for (const [what, stall] of Object.entries(STALLS)) {
+    const mail = await startStalledMailServer(t, stall);
+    const server = await runServer({
+      databaseUrl: database.serverUrl,
+      smtpUrl: mail.url,
+      mailFrom: 'bell@example.org',
+      smtpLimits: { connectMs: 100, socketMs: 200 },
+      port: 0,
+      logLevel: 'silent',
+    });
+    const client = new Client(server.address);
+    t.equal((await client.get('/readyz')).status, 200, what);
+    const forgotten = await client.post('/api/forgot-password', { email: 'a@example.org' });
+    t.match(forgotten, { status: 503, body: { error: 'mail_off' } }, 'decided once: off');
+    t.strictSame(await server.stop(), []);
+  }
+
+  const mail = await startStalledMailServer(t, STALLS['no greeting']);
+  const booting = startProcess(t, ['server'], {
+    DATABASE_SERVER_URL: database.serverUrl,
+    SMTP_URL: mail.url,
+    PORT: '0',
+  });
+  await until('it waits for the greeting', () => mail.open.size === 1);
+  t.match(await booting.end('SIGTERM'), { code: 0 });
+  t.match(booting.stderr, /stopped on SIGTERM during boot/);
+  await until('it has hung up', () => mail.open.size === 0);
+
+  // A worker asks nothing of the mail server before it has something to send.
+  const worker = startProcess(t, ['worker'], {
+    DATABASE_WORKER_URL: database.workerUrl,
+    SMTP_URL: mail.url,
+    WORKER_PORT: '0',
+  });
+  const probes = new Client(await worker.address());
+  await database.admin.query(
+    "select bellwire.notify($1, id, 'mention', 'x') from bellwire.workspaces",
+    [memberIds[0]],
+  );
+  await until('it waits for the greeting', () => mail.open.size === 1);
+  t.equal((await probes.get('/readyz')).status, 200);
+  await worker.end('SIGKILL');
+});
+
+t.test('a stop sends the letters that wait, and counts those that are not sent', async (t) => {
+  const database = await createDatabase(t);
+  await setStage(database, 1);
+  /** How the mail server takes one attempt after the other. */
+  let answers: ('refused' | 'taken' | 'silence')[] = [];
+  let attempts = 0;
+  const mail = await startMailServer(t, {
+    onRcptTo: (_address, _session, done) => {
+      const answer = answers[attempts];
+      attempts += 1;
+      if (answer === 'silence') return;
+      done(answer === 'taken' ? null : Object.assign(new Error('busy'), { responseCode: 451 }));
+    },
+  });
+  const start = async () => {
+    const server = await runServer({
+      databaseUrl: database.serverUrl,
+      smtpUrl: mail.url,
+      mailFrom: 'bell@example.org',
+      port: 0,
+      logLevel: 'silent',
+    });
+    t.teardown(() => server.stop());
+    await database.admin.query('delete from identity.password_resets');
+    const forget = async () => {
+      const email = 'member.1@example.com';
+      const asked = await new Client(server.address).post('/api/forgot-password', { email });
+      t.equal(asked.status, 202);
+    };
+    return { server, forget };
+  };
+  const cases: [typeof answers, string[]][] = [
+    [['refused', 'taken'], []],
+    [['refused', 'refused'], ['the letters: 1 not sent']],
+    [['silence'], ['the letters: 1 not sent']],
+  ];
+  for (const [next, failures] of cases) {
+    [answers, attempts] = [next, 0];
+    const { server, forget } = await start();
+    await forget();
+    await until('it was tried', () => attempts === 1);
+    t.strictSame(await server.stop(), failures, next.join());
+    t.equal(attempts, next.length, 'once more, and not again');
+  }
+  t.equal(mail.mails.length, 1);
+
+  [answers, attempts] = [['taken'], 0];
+  const { server, forget } = await start();
+  const release = await holdUsers(database);
+  await forget();
+  await untilSomebodyWaits(database);
+  const stopped = server.stop();
+  await until('it does not listen any more', () =>
+    fetch(`${server.address}/healthz`).then(
+      () => false,
+      () => true,
+    ),
+  );
+  await release();
+  t.strictSame(await stopped, []);
+  t.equal(mail.mails.length, 2, 'also one that was not written yet');
+});
 
 t.test('every step runs, whatever an earlier one threw', async (t) => {
   const app = await buildApp({

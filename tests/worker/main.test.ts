@@ -22,6 +22,11 @@ const PROMPT_MS = 5_000;
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Only a wake-up can be why something happened. */
 const NEVER_POLLS = 3_600;
+const METRICS_TOKEN = 'a-token-of-sixteen-and-more';
+const PEOPLE = 5;
+const CHUNK_PEOPLE = 2;
+/** Two full ones, and the last that is not. */
+const CHUNKS = 3;
 
 async function open(t: Test, members = 2) {
   const database = await createDatabase(t);
@@ -96,6 +101,54 @@ async function watch(database: TestDatabase, logId: number, userId: number) {
     [logId, userId],
   );
 }
+
+t.test('drains that fail and chunks that are told are counted', async (t) => {
+  const { database, stage } = await open(t, PEOPLE);
+  await database.admin.query(
+    `update bellwire.settings set value = case name when 'fanout_chunk' then $1 else 1 end
+      where name in ('fanout_chunk', 'sync_fanout_limit')`,
+    [CHUNK_PEOPLE],
+  );
+  await database.admin.query(
+    'revoke execute on function bellwire.drain_fan_out(integer) from bellwire_worker',
+  );
+  for (const id of stage.memberIds) await watch(database, stage.logId, id);
+  const { address } = await startWorker(t, {
+    databaseUrl: database.workerUrl,
+    pollSeconds: 0.2,
+    probes: { host: '127.0.0.1', port: 0, metricsToken: METRICS_TOKEN },
+  });
+  const figure = async (name: string) => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const page = await (await fetch(`${address}/metrics`, { headers })).text();
+    const line = page.split('\n').find((each) => each.startsWith(`${name} `));
+    return Number(line?.split(' ').at(-1) ?? 0);
+  };
+  const failures = 'bellwire_drain_errors_total{task="fan-out-drain"}';
+  const chunks = 'bellwire_fan_out_chunks_total';
+  await until('two runs have failed', async () => (await figure(failures)) >= 2);
+  t.equal(await figure(chunks), 0);
+  t.equal(await figure('bellwire_drain_errors_total{task="webhooks-sequence"}'), 0, 'not others');
+
+  await database.admin.query(
+    'grant execute on function bellwire.drain_fan_out(integer) to bellwire_worker',
+  );
+  await actAs(
+    database,
+    stage.ownerId,
+    'insert into suite.comments (log_id, squad_id, body, author_id) select id, squad_id, $1, $2 from suite.logs',
+    ['Hello', stage.ownerId],
+  );
+  await until('everybody is told', async () => {
+    const { rows } = await database.admin.query(
+      `select count(*)::int as told, (select count(*)::int from bellwire.fan_out_queue) as queued
+         from bellwire.notifications where kind = 'watched_comment'`,
+    );
+    return rows[0].told === PEOPLE && rows[0].queued === 0;
+  });
+  await until('the last chunk is counted', async () => (await figure(chunks)) >= CHUNKS);
+  t.equal(await figure(chunks), CHUNKS);
+});
 
 t.test('a missed NOTIFY costs no more than the poll', async (t) => {
   const { database, stage } = await open(t);

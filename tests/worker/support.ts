@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -115,7 +115,9 @@ export async function startMailServer(
     onData: async (stream, _session, callback) => {
       taking += 1;
       most = Math.max(most, taking);
-      mails.push(await simpleParser(stream));
+      // One that was cut off has not arrived.
+      const mail = await simpleParser(stream).catch(() => undefined);
+      if (mail) mails.push(mail);
       taking -= 1;
       callback();
     },
@@ -134,6 +136,36 @@ export async function startMailServer(
   });
   const { port } = server.server.address() as AddressInfo;
   return { url: `smtp://127.0.0.1:${port}`, port, mails, mostAtOnce: () => most, hangUp };
+}
+
+/** What a mail server does that is there and does not go on. */
+export const STALLS = {
+  'no greeting': () => {},
+  'silent after EHLO': (socket: Socket) => socket.write('220 stalled\r\n'),
+  'one byte after the other': (socket: Socket) => {
+    socket.write('220 stalled\r\n250-');
+    const drip = setInterval(() => socket.write('x'), LOOK_EVERY_MS);
+    socket.on('close', () => clearInterval(drip));
+  },
+};
+
+/** A mail server that accepts connections, stalls, and says how many are open. */
+export async function startStalledMailServer(t: Test, stall: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    socket.on('error', () => {});
+    socket.resume();
+    stall(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of open) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, open };
 }
 
 const silent = () => {};

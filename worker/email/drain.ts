@@ -58,7 +58,9 @@ export class EmailSender {
     const { database, logger } = this.#options;
     const about = { email: email.id, attempt: email.attempt };
     try {
-      const { result, error, code } = await session.send(composeEmail(email, this.#options));
+      const { result, error, code } = await session.send(composeEmail(email, this.#options), () =>
+        database.handOverEmail(email.id, email.attempt),
+      );
       this.#options.onResult?.(result);
       const state = await database.finishEmail(email.id, email.attempt, result, error);
       logger[result === 'sent' ? 'debug' : 'info'](
@@ -66,7 +68,8 @@ export class EmailSender {
         'e-mail attempt',
       );
     } catch (error) {
-      // The row stays `sending`; its claim is taken over after ten minutes.
+      // The row stays `sending`: in ten minutes another worker sends it, or gives it up if the mail
+      // server had begun to take it.
       logger.warn({ ...about, error: describeError(error) }, 'e-mail attempt was not recorded');
     }
   }

@@ -22,8 +22,18 @@ interface SendResult {
   code: string | null;
 }
 
-const CONNECTION_TIMEOUT_MS = 10_000;
-const SOCKET_TIMEOUT_MS = 20_000;
+/** Asked once the server has accepted DATA; false, or a rejection: the message stays here. */
+type HandOver = () => Promise<boolean>;
+
+/** How long a mail server may take. */
+export interface SmtpLimits {
+  /** To be found, to accept the connection, and to greet: so long each, and together. */
+  connectMs: number;
+  /** From one sign of life to the next; for trying it out, in all. */
+  socketMs: number;
+}
+
+const LIMITS: SmtpLimits = { connectMs: 10_000, socketMs: 20_000 };
 /** For a server that answers one byte at a time and so never trips the socket's own limit. */
 const MESSAGE_TIMEOUT_MS = 60_000;
 /** "Bad sequence of commands": the session was in the wrong state, the message was not refused. */
@@ -43,7 +53,7 @@ export interface SmtpSettings {
  *
  * @throws with a sentence that does not quote the URL, which may hold a password
  */
-export function parseSmtpUrl(text: string): SmtpSettings {
+export function parseSmtpUrl(text: string, limits = LIMITS): SmtpSettings {
   let url: URL;
   try {
     url = new URL(text);
@@ -62,10 +72,10 @@ export function parseSmtpUrl(text: string): SmtpSettings {
       // Without one, the library's own: 587, or 465 for smtps.
       port: Number(url.port) || undefined,
       secure: isSecure,
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      greetingTimeout: CONNECTION_TIMEOUT_MS,
-      dnsTimeout: CONNECTION_TIMEOUT_MS,
-      socketTimeout: SOCKET_TIMEOUT_MS,
+      connectionTimeout: limits.connectMs,
+      greetingTimeout: limits.connectMs,
+      dnsTimeout: limits.connectMs,
+      socketTimeout: limits.socketMs,
       tls: { rejectUnauthorized: url.searchParams.get('tls.rejectUnauthorized') !== 'false' },
       logger: false,
     },
@@ -75,13 +85,19 @@ export function parseSmtpUrl(text: string): SmtpSettings {
 
 /**
  * Connects and signs in, and hangs up.
- * @throws what the connection says, within 10 seconds for a host that does not answer
+ * @throws what the connection says, within 10 seconds for a host that does not greet, and within 20
+ * whatever else it does
  */
 export async function verifySmtp(settings: SmtpSettings): Promise<void> {
   const connection = new OpenConnection(settings);
+  const deadline = setTimeout(() => {
+    const error = new Error('The mail server took too long.');
+    connection.close(Object.assign(error, { code: 'ETIMEDOUT' }));
+  }, settings.connection.socketTimeout);
   try {
     await connection.ready;
   } finally {
+    clearTimeout(deadline);
     connection.close();
   }
 }
@@ -95,11 +111,11 @@ export class SmtpSession {
   }
 
   /** Sends one message; opens a connection when there is none. Never throws. */
-  async send(message: EmailMessage): Promise<SendResult> {
+  async send(message: EmailMessage, handOver: HandOver = async () => true): Promise<SendResult> {
     const isReused = this.#connection?.isUsable ?? false;
-    const first = await this.#sendOnce(message);
+    const first = await this.#sendOnce(message, handOver);
     // Servers close idle connections. Nothing of the message was handed over, so a fresh one may.
-    if (isReused && first.wasConnectionLost) return (await this.#sendOnce(message)).sent;
+    if (isReused && first.wasConnectionLost) return (await this.#sendOnce(message, handOver)).sent;
     return first.sent;
   }
 
@@ -110,8 +126,9 @@ export class SmtpSession {
 
   async #sendOnce(
     message: EmailMessage,
+    handOver: HandOver,
   ): Promise<{ sent: SendResult; wasConnectionLost: boolean }> {
-    const body = new MessageStream(await buildMessage(message));
+    const body = new MessageStream(await buildMessage(message), handOver);
     const deadline = setTimeout(() => this.#connection?.close(), MESSAGE_TIMEOUT_MS);
     try {
       this.#connection ??= new OpenConnection(this.#settings);
@@ -129,6 +146,7 @@ export class SmtpSession {
       return { sent, wasConnectionLost: !body.wasHandedOver && !wasRefused };
     } finally {
       clearTimeout(deadline);
+      body.destroy();
     }
   }
 }
@@ -159,14 +177,25 @@ function classify(error: SmtpError, wasHandedOver: boolean): SendResult {
 /** Reads are demanded by the connection only after the server accepted DATA. */
 class MessageStream extends Readable {
   readonly #content: Buffer;
+  readonly #handOver: HandOver;
   wasHandedOver = false;
 
-  constructor(content: Buffer) {
+  constructor(content: Buffer, handOver: HandOver) {
     super();
     this.#content = content;
+    this.#handOver = handOver;
+    // The connection listens while it sends, and nobody once it has failed.
+    this.on('error', () => {});
   }
 
   override _read(): void {
+    this.#begin().catch((error: Error) => this.destroy(error));
+  }
+
+  async #begin(): Promise<void> {
+    if (!(await this.#handOver())) throw new Error('Another worker has taken the message over.');
+    // Given up meanwhile: then what was said of it is that nothing was handed over.
+    if (this.destroyed) return;
     this.wasHandedOver = true;
     this.push(this.#content);
     this.push(null);
@@ -198,10 +227,10 @@ class OpenConnection {
     await this.#settle((done) => this.#connection.send(envelope, body, done));
   }
 
-  close(): void {
+  close(reason: SmtpError = new Error('The connection to the mail server was closed.')): void {
+    this.#onFailure(reason);
     // QUIT is a courtesy that a broken connection would answer with an error; close says it all.
     this.#connection.close();
-    this.#onFailure(new Error('The connection to the mail server was closed.'));
   }
 
   async #open(settings: SmtpSettings): Promise<void> {

@@ -1,6 +1,7 @@
 -- Takes up to so many messages to send, adds one attempt to each and returns all a mail needs. What must not be
 -- mailed any more is finished as skipped on the way: the person is no longer active, cannot read it or has no address
--- (see no_address()), or it is over 24 hours old.
+-- (see no_address()), or it is over 24 hours old. What a lost worker had begun to hand over has failed: see
+-- hand_over_email() and, for why it is not sent again, finish_email().
 -- Called by: bellwire_worker.
 -- Errors: none of its own.
 -- Source: reference 003, "Email".
@@ -29,7 +30,7 @@ begin
   -- A round in which everything was skipped says nothing of what is behind it.
   loop
     with due as materialized (
-      select outbox.id
+      select outbox.id, outbox.state = 'sending' and outbox.handed_over_at is not null as is_handed_over
       from bellwire.email_outbox as outbox
       where outbox.state = 'pending' and (outbox.retry_at is null or outbox.retry_at <= now())
         or outbox.state = 'sending' and outbox.claimed_at < now() - make_interval(
@@ -41,7 +42,9 @@ begin
     judged as materialized (
       select
         due.id,
+        due.is_handed_over,
         case
+          when due.is_handed_over then 'failed'
           when outbox.attempts >= (select value from bellwire.settings where name = 'email_attempts')
             then 'failed'
           when notification.created_at < now() - make_interval(
@@ -68,9 +71,11 @@ begin
       set state = judged.new_state,
           attempts = outbox.attempts + case when judged.new_state = 'sending' then 1 else 0 end,
           claimed_at = now(),
-          error = case judged.new_state
-            when 'skipped' then judged.skipped_because
-            when 'failed' then 'no attempt was finished'
+          handed_over_at = case when judged.new_state <> 'sending' then outbox.handed_over_at end,
+          error = case
+            when judged.is_handed_over then 'the worker was lost while the mail server took it; it may have arrived'
+            when judged.new_state = 'skipped' then judged.skipped_because
+            when judged.new_state = 'failed' then 'no attempt was finished'
           end
       from judged
       where outbox.id = judged.id

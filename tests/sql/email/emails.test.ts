@@ -168,6 +168,43 @@ t.test('a claim older than ten minutes is taken over; the old one is stale', asy
   t.equal(await finish(stage, { id: 987654, attempt: 1 }, 'sent'), 'stale', 'an unknown one');
 });
 
+t.test('what a lost worker had begun to hand over is not sent again', async (t) => {
+  const stage = await createStage(t);
+  const handOver = async (mail: Row | undefined) => {
+    const [row] = await stage.byWorker('select bellwire.hand_over_email($1, $2) as may', [
+      mail?.id,
+      mail?.attempt,
+    ]);
+    return row?.may;
+  };
+  for (const title of ['begun', 'not begun']) await notify(stage, stage.people.member, title);
+  const [begun, other] = await claim(stage);
+  t.equal(await handOver(begun), true);
+  t.strictSame(await claim(stage), [], 'not while it may be under way');
+  await age(stage, 601);
+  const [again] = await claim(stage);
+  t.match(again, { id: other?.id, attempt: 2, subject: 'not begun' }, 'the other one is');
+  t.match(await outbox(stage), [
+    { state: 'failed', attempts: 1, error: /may have arrived/, sent_at: null },
+    { state: 'sending', attempts: 2 },
+  ]);
+  t.equal(await handOver(other), false, 'whoever was too slow may not begin');
+  t.equal(await finish(stage, begun, 'sent'), 'stale');
+
+  t.equal(await handOver(again), true);
+  t.equal(await finish(stage, again, 'transient', '452 full'), 'pending', 'refused after all');
+  await age(stage, 61);
+  const [third] = await claim(stage);
+  t.match(third, { attempt: 3 }, 'and so it is tried again');
+  await age(stage, 601);
+  t.match(await claim(stage), [{ attempt: 4 }], 'each attempt begins anew');
+  await age(stage, 86400);
+  await stage.look("update bellwire.notifications set created_at = now() - interval '25 hours'");
+  t.equal(await handOver({ id: third?.id, attempt: 4 }), true);
+  t.strictSame(await claim(stage), []);
+  t.match((await outbox(stage))[1], { state: 'failed', error: /may have arrived/ }, 'not skipped');
+});
+
 t.test('an unknown result is refused', async (t) => {
   const stage = await createStage(t);
   await notify(stage, stage.people.member);
@@ -214,6 +251,7 @@ t.test('the worker alone', async (t) => {
   const forbidden = { code: '42501' };
   for (const sql of [
     'select bellwire.claim_emails(1)',
+    'select bellwire.hand_over_email(1, 1)',
     "select bellwire.finish_email(1, 1, 'sent', null)",
     'select from bellwire.email_outbox',
   ]) {

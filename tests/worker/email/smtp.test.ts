@@ -2,8 +2,8 @@ import net, { type AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ClaimedEmail } from '../../../worker/database.ts';
 import { composeEmail } from '../../../worker/email/message.ts';
-import { parseSmtpUrl, SmtpSession } from '../../../worker/email/smtp.ts';
-import { closedPort, startMailServer } from '../support.ts';
+import { parseSmtpUrl, SmtpSession, verifySmtp } from '../../../worker/email/smtp.ts';
+import { closedPort, STALLS, startMailServer, startStalledMailServer, until } from '../support.ts';
 
 const EMAIL: ClaimedEmail = {
   id: 1,
@@ -18,6 +18,9 @@ const EMAIL: ClaimedEmail = {
   workspaceName: 'Acme',
   unsubscribeToken: 'bd5bd7e5-6df0-4b3a-9b1d-3a8f4f3b2d11',
 };
+
+/** Far above the limits of these tests, far below those of the product. */
+const PROMPT_MS = 5_000;
 
 const MESSAGE = composeEmail(EMAIL, {
   from: 'Bellwire <bell@acme.example>',
@@ -158,6 +161,33 @@ t.test('nobody there, or a connection that breaks', async (t) => {
   }
 });
 
+t.test('asked at DATA whether it may be handed over, and not before', async (t) => {
+  const cases: [answers: Record<string, string>, may: () => Promise<boolean>, asked: number][] = [
+    [{ RCPT: '450 later' }, async () => true, 0],
+    [{ DATA: '450 later' }, async () => true, 0],
+    [{ DATA: '354 go on' }, async () => false, 1],
+    [{ DATA: '354 go on' }, () => Promise.reject(new Error('no database')), 1],
+  ];
+  for (const [answers, may, wanted] of cases) {
+    let asked = 0;
+    const session = openSession(t, await startScripted(t, answers));
+    const sent = await session.send(MESSAGE, () => {
+      asked += 1;
+      return may();
+    });
+    t.match(
+      { asked, result: sent.result },
+      { asked: wanted, result: 'transient' },
+      sent.error ?? '',
+    );
+  }
+  const server = await startMailServer(t);
+  const refused = await openSession(t, server.url).send(MESSAGE, async () => false);
+  t.match(refused, { result: 'transient' });
+  t.match(await openSession(t, server.url).send(MESSAGE, async () => true), { result: 'sent' });
+  t.equal(server.mails.length, 1, 'of the refused one nothing arrived');
+});
+
 t.test('a connection that died while idle: once more on a fresh one', async (t) => {
   const sockets: net.Socket[] = [];
   const server = await startMailServer(t);
@@ -178,6 +208,31 @@ t.test('a connection that died while idle: once more on a fresh one', async (t) 
   sockets[0]?.destroy();
   t.match(await session.send(MESSAGE), { result: 'sent' });
   t.equal(server.mails.length, 2);
+});
+
+t.test('a server that stalls costs seconds', async (t) => {
+  t.match(parseSmtpUrl('smtp://mail.example').connection, {
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    dnsTimeout: 10_000,
+    socketTimeout: 20_000,
+  });
+  const limits = { connectMs: 100, socketMs: 200 };
+  for (const [what, stall] of Object.entries(STALLS)) {
+    const server = await startStalledMailServer(t, stall);
+    const settings = parseSmtpUrl(server.url, limits);
+    const startedAt = performance.now();
+    await t.rejects(verifySmtp(settings), { code: 'ETIMEDOUT' }, what);
+    t.ok(performance.now() - startedAt < PROMPT_MS, `${what}: promptly`);
+    await until('it has hung up', () => server.open.size === 0);
+  }
+  for (const what of ['no greeting', 'silent after EHLO'] as const) {
+    const server = await startStalledMailServer(t, STALLS[what]);
+    const session = new SmtpSession(parseSmtpUrl(server.url, limits));
+    t.match(await session.send(MESSAGE), { result: 'transient', code: 'ETIMEDOUT' }, what);
+  }
+  const good = await startMailServer(t);
+  await verifySmtp(parseSmtpUrl(good.url));
 });
 
 t.test('the SMTP address is read, or refused without quoting it', async (t) => {
