@@ -125,12 +125,15 @@ const READERS: Readers = {
     }
   },
   email: (text) => {
-    if (text.length <= MOST_EMAIL_CHARACTERS && /^[^\s@<>]+@[^\s@<>]+$/.test(text)) return text;
+    if (text.length <= MOST_EMAIL_CHARACTERS && /^[^\s\p{Cc}@<>]+@[^\s\p{Cc}@<>]+$/u.test(text))
+      return text;
     throw new Refusal('must be one e-mail address, like admin@example.org');
   },
   name: (text) => {
-    if (text.length <= MOST_CHARACTERS) return text;
-    throw new Refusal(`must be a name of at most ${MOST_CHARACTERS} characters`);
+    if (text.length <= MOST_CHARACTERS && !/\p{Cc}/u.test(text)) return text;
+    throw new Refusal(
+      `must be a name of at most ${MOST_CHARACTERS} characters, all of them visible`,
+    );
   },
   password: (text) => {
     const { length } = text;
@@ -185,6 +188,7 @@ function listWith(parse: (entries: string[]) => unknown) {
 }
 
 /** A value in a message: on one line, and not longer than that. */
+/** Without the user and the password that an address may hold. */
 function shown(text: string): string {
-  return JSON.stringify(text.slice(0, MOST_SHOWN_CHARACTERS));
+  return JSON.stringify(text.replace(/\/\/.*@/, '//…@').slice(0, MOST_SHOWN_CHARACTERS));
 }

@@ -63,8 +63,10 @@ export class Passwords {
    * answer does not tell who exists.
    */
   async verify(passwordHash: string | null | undefined, password: string): Promise<boolean> {
+    // The first call makes it, whoever is asked for.
     this.#unusedHash ??= this.hash(randomBytes(32).toString('base64url'));
-    const stored = passwordHash ?? (await this.#unusedHash);
+    const unusedHash = await this.#unusedHash;
+    const stored = passwordHash ?? unusedHash;
     for (const candidate of spellings(password)) {
       this.#verifications += 1;
       if (await verify(stored, candidate)) return typeof passwordHash === 'string';

@@ -208,7 +208,9 @@ t.test('the administrator: all three or none, and all three in production', asyn
     ['ADMIN_PASSWORD', 'seven77'],
     ['ADMIN_EMAIL', 'root'],
     ['ADMIN_EMAIL', 'Root <root@example.org>'],
+    ['ADMIN_EMAIL', 'root\u0007@example.org'],
     ['ADMIN_USERNAME', 'x'.repeat(256)],
+    ['ADMIN_USERNAME', 'Ro\u0000ot'],
   ] as const) {
     const lines = refusals({ ...ADMIN, [name]: value });
     t.match(lines, [new RegExp(`^${name} must `)]);
@@ -238,6 +240,8 @@ t.test('APP_URL: necessary in production, and doubted where it is this machine',
   const withUser = refusals({ APP_URL: 'https://me:hunter2@bell.example.org' });
   t.match(withUser, [/^APP_URL must be an address alone/]);
   t.notMatch(withUser.join(), /hunter2/);
+  const withScheme = refusals({ APP_URL: 'ftp://me:hunt@er2@bell.example.org' });
+  t.match(withScheme, [/^APP_URL "ftp:\/\/…@bell\.example\.org" is not an http/]);
   const doubted = (APP_URL: string, environment = production) =>
     doubts(readEnvironment({ ...environment, APP_URL })).length;
   for (const host of [

@@ -67,8 +67,21 @@ t.test('the work is that of the configuration, and a verification is always done
   t.match(await hashPassword('x'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   const passwords = new Passwords({ memoryKib: 128, iterations: 3, parallelism: 2 });
   t.match(await passwords.hash('x'), /^\$argon2id\$v=19\$m=128,t=3,p=2\$/);
+  const known = await passwords.hash('x');
+  let hashed = 0;
+  passwords.hash = (password) => {
+    hashed += 1;
+    return hashPassword(password, CHEAP);
+  };
+  t.equal(await passwords.verify(known, 'y'), false);
+  t.equal(
+    hashed,
+    1,
+    'what an unknown person is compared with is made for the first who is known, too',
+  );
   for (const none of [null, undefined]) t.equal(await passwords.verify(none, 'x'), false);
-  t.equal(passwords.verifications, 2);
+  t.equal(hashed, 1);
+  t.equal(passwords.verifications, 3);
   const isWeak = (hash: string) => passwords.isWeak(hash);
   t.equal(isWeak('$argon2id$v=19$m=128,t=3,p=2$a$b'), false);
   t.equal(isWeak('$argon2id$v=19$m=256,t=4,p=4$a$b'), false, 'more is no reason');
