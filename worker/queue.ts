@@ -6,6 +6,7 @@ import {
   Logger as QueueLogger,
   type Runner,
   run,
+  type Task,
   type TaskList,
   type WorkerEvents,
 } from 'graphile-worker';
@@ -19,6 +20,8 @@ const CONCURRENT_JOBS = 6;
 const POLL_INTERVAL_MS = 10_000;
 const MAX_ATTEMPTS = 5;
 const RESTART_AFTER_MS = 5_000;
+/** For the jobs of a runner that has failed: a drain may go on for as long as there is work. */
+const FAILED_RUNNER_PATIENCE_MS = 2_000;
 const LISTEN_TIMEOUT_MS = 5_000;
 const PRUNE_AT = '17 3 * * *';
 /**
@@ -52,13 +55,14 @@ export class Queue {
   async start(): Promise<void> {
     const { pool, tasks, logger } = this.#options;
     const events: WorkerEvents = new EventEmitter();
+    const failed = new AbortController();
     const isListening = once(events, 'pool:listen:success', {
       signal: AbortSignal.timeout(LISTEN_TIMEOUT_MS),
     }).catch(() => {});
     const runner = await run({
       pgPool: pool,
       events,
-      taskList: tasks,
+      taskList: heldBackBy(failed.signal, tasks),
       parsedCronItems: cronItems(),
       concurrency: CONCURRENT_JOBS,
       pollInterval: POLL_INTERVAL_MS,
@@ -71,8 +75,17 @@ export class Queue {
         },
       },
     });
+    let forcing: NodeJS.Timeout | undefined;
+    events.once('pool:fatalError', ({ workerPool }) => {
+      const end = async () => {
+        failed.abort();
+        await workerPool.forcefulShutdown('the queue starts again');
+      };
+      forcing = setTimeout(() => end().catch(() => {}), FAILED_RUNNER_PATIENCE_MS);
+    });
     // Why it ended it has logged by then.
     const restart = () => {
+      clearTimeout(forcing);
       this.#restarting = this.#restart();
     };
     runner.promise.then(restart, restart);
@@ -133,6 +146,24 @@ export class Queue {
       });
     }
   }
+}
+
+/**
+ * The tasks, of which none ends any more once the signal is given: a runner that was ended by force
+ * answers a job that ends later with a rejection nobody handles.
+ */
+function heldBackBy(signal: AbortSignal, tasks: TaskList): TaskList {
+  const heldBack = ([name, task]: [string, TaskList[string]]): [string, Task] => [
+    name,
+    (payload, helpers) =>
+      new Promise((resolve, reject) => {
+        Promise.resolve(task?.(payload, helpers)).then(
+          () => signal.aborted || resolve(),
+          (error: unknown) => signal.aborted || reject(error),
+        );
+      }),
+  ];
+  return Object.fromEntries(Object.entries(tasks).map(heldBack));
 }
 
 function cronItems() {

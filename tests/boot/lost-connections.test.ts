@@ -132,6 +132,9 @@ t.test('a job that cannot be written back ends the queue’s runner and no more'
     );
     return new Set(rows.map(({ verb }) => verb)).size === 2 && rows;
   });
+  // Only a runner that starts reads it.
+  const starting = await database.admin.connect();
+  await starting.query('begin; lock table graphile_worker.migrations');
   await database.admin.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [
     writingBack.map(({ pid }) => pid),
   ]);
@@ -139,8 +142,6 @@ t.test('a job that cannot be written back ends the queue’s runner and no more'
   await renameArchive(database, stage, 'Renamed');
   await until('the webhook has arrived', () => receiver.received.length === 1);
 
-  const starting = await database.admin.connect();
-  await starting.query('begin; lock table graphile_worker.migrations');
   await until('the runner is being started again', async () => {
     const { rows } = await database.admin.query(
       `select 1 from pg_locks where not granted and relation = 'graphile_worker.migrations'::regclass`,
