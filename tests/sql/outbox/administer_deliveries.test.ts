@@ -367,3 +367,18 @@ t.test('its outcome and its deletion do not wait for each other', async (t) => {
   await deleted;
   t.equal(await outcome, 'stale');
 });
+
+t.test('nor do the outcome of a test and the deletion', async (t) => {
+  const stage = await createStage(t);
+  const { id } = await subscribe(stage);
+  await stage.byAdministrator(TEST, [id]);
+  const worker = new Worker(stage);
+  const claim = await worker.claimOne();
+  const remover = await stage.database.admin.connect();
+  await remover.query('begin');
+  await remover.query('select bellwire.lock_webhook_subscription($1)', [id]);
+  t.equal(await worker.finish(claim, 'answered', 200), 'delivered');
+  await remover.query('select bellwire.delete_webhook_subscription($1)', [id]);
+  await remover.query('commit');
+  remover.release();
+});
