@@ -111,7 +111,8 @@ begin
     numbered as (
       update bellwire.webhook_subscriptions as subscription
       set last_position = subscription.last_position + of_run.new_count,
-          last_claimed_id = of_run.last_id
+          last_claimed_id = of_run.last_id,
+          claimed_at = clock_timestamp()
       from (
         select
           numbers.subscription_id,
