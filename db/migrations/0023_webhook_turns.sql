@@ -9,6 +9,9 @@ comment on column bellwire.webhook_subscriptions.claimed_at is
 comment on column bellwire.webhook_subscriptions.changed_at is
   'When its address or secret last changed. A run that was claimed before has the old ones and ends with what is in flight.';
 
+comment on column bellwire.webhook_deliveries.position is
+  'Gapless per subscription, given at the first claim; a receiver sees a gap where one was dead-lettered. A test has none.';
+
 comment on column bellwire.webhook_details.actor_name is 'Their name. Null: the account is gone.';
 
 reset role;

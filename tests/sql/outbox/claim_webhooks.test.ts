@@ -23,7 +23,7 @@ t.test('one head at a time, oldest first, positions without gaps', async (t) => 
     attempts: 0,
   });
   t.strictSame(await worker.claim(), [], 'nor while it is in flight');
-  const seen: [string, number][] = [];
+  const seen: [string, number | null][] = [];
   let [claim] = claims;
   while (claim) {
     seen.push([title(claim), claim.delivery_position]);
