@@ -60,6 +60,30 @@ t.test(
   },
 );
 
+t.test(
+  'what is being written while its receiver is deleted goes after its retention',
+  async (t) => {
+    const stage = await createStage(t);
+    const { id } = await subscribe(stage);
+    await stage.database.asUser(stage.people.member, async (writer) => {
+      await writer.query('select api.rename_document($1, $2)', [stage.documentId, 'Late']);
+      await stage.byAdministrator(DELETE, [id]);
+    });
+    await sequence(stage);
+    const left = () =>
+      stage.value(
+        `select (select count(*) from bellwire.webhook_deliveries)::int + (select count(*) from bellwire.webhook_events)::int`,
+      );
+    t.equal(await left(), 2);
+    t.strictSame(await new Worker(stage).claim(), [], 'it is sent to nobody');
+    for (const table of ['webhook_deliveries', 'webhook_events']) {
+      await stage.look(`update bellwire.${table} set created_at = now() - interval '31 days'`);
+    }
+    await stage.byAdministrator('select * from bellwire.prune(10)');
+    t.equal(await left(), 0);
+  },
+);
+
 t.test('who may, and what is not there', async (t) => {
   const stage = await createStage(t);
   for (const call of CALLS) {
