@@ -105,6 +105,18 @@ t.test('a dead delivery is sent again in its old place', async (t) => {
     'a delivered one',
   );
 
+  await stage.byAdministrator(REPLAY, [id, null, 3]);
+  await stage.look("update bellwire.webhook_deliveries set state = 'dead' where id = $1", [
+    second.delivery_id + 1,
+  ]);
+  await refused(
+    t,
+    stage.byAdministrator(REDELIVER, [second.delivery_id + 1]),
+    { code: '23505', detail: 'already_pending' },
+    'one whose event waits already',
+  );
+  t.equal((await drain(worker)).length, 1);
+
   const kill = (delivery: number) =>
     stage.look("update bellwire.webhook_deliveries set state = 'dead' where id = $1", [delivery]);
   await kill(first.delivery_id);

@@ -84,6 +84,28 @@ t.test(
   },
 );
 
+t.test('who runs the installation and is deactivated administers nothing', async (t) => {
+  const stage = await createStage(t);
+  const { stranger } = stage.people;
+  const { id } = await subscribe(stage);
+  const set = (change: string) =>
+    stage.look(`update bellwire.users set ${change} where id = $1`, [stranger]);
+  const counts = async () => [
+    (await stage.by(stranger, 'select from api.list_webhooks()')).length,
+    (await stage.by(stranger, 'select from api.list_webhook_changes()')).length,
+  ];
+  await set('is_admin = true');
+  t.strictSame(await counts(), [1, 1]);
+  await set('deactivated_at = now()');
+  t.strictSame(await counts(), [0, 0]);
+  await refused(
+    t,
+    stage.by(stranger, 'select from api.read_webhook($1)', [id]),
+    { code: 'P0002' },
+    'nor sees one',
+  );
+});
+
 t.test('who may, and what is not there', async (t) => {
   const stage = await createStage(t);
   for (const call of CALLS) {

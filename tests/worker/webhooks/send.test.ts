@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { Sender, shorten } from '../../../worker/webhooks/send.ts';
 import { answerWith, closedPort, startReceiver, until } from '../support.ts';
 import { certificate } from './certificate.ts';
 
+const POST = path.join(import.meta.dirname, 'post.ts');
 const BODY = Buffer.from('{"a":"ü"}');
 
 function startSender(t: Test, timeoutMs = 5_000): Sender {
@@ -131,6 +135,20 @@ t.test('an endless body: the status counts and the connection is cut', async (t)
   const after = process.memoryUsage();
   const growth = after.heapUsed + after.external - before.heapUsed - before.external;
   t.ok(growth < 64 * 1024 * 1024, `the heap and its buffers grew by ${growth} bytes`);
+});
+
+t.test('a body that comes byte by byte: the connection is not kept for it', async (t) => {
+  let isCut = false;
+  const url = await startRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n');
+    const timer = setInterval(() => socket.write('a'), 20);
+    socket.on('close', () => {
+      clearInterval(timer);
+      isCut = true;
+    });
+  });
+  t.strictSame(await startSender(t).post(outgoing(url)), { status: 200 });
+  await until('the connection is cut', () => isCut);
 });
 
 t.test('an endless header', async (t) => {
@@ -313,6 +331,26 @@ t.test('a certificate nobody vouches for', async (t) => {
   const plain = await startReceiver(t);
   t.match(await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`)), { error: /./ });
   t.equal(plain.received.length, 0);
+});
+
+t.test('a certificate of somebody else', async (t) => {
+  const secure = await startSecure(t);
+  const hosts = ['one.example', 'receiver.example', '127.0.0.1'];
+  const trusted = path.join(t.testdir({ 'trusted.pem': certificate.cert }), 'trusted.pem');
+  // Whom a process trusts is read at its start.
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', POST, ...hosts.map((host) => `https://${host}:${secure.port}/`)],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted } },
+  );
+  const [own, other, address] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.strictSame(own, { status: 204 }, 'it is made for this host');
+  t.match(other, { error: /ERR_TLS_CERT_ALTNAME_INVALID/ });
+  t.match(address, { error: /ERR_TLS_CERT_ALTNAME_INVALID/ }, 'nor for an address');
+  t.equal(secure.requests.length, 1);
 });
 
 t.test('two hosts on one address share no secure connection', async (t) => {
