@@ -12,7 +12,7 @@
 -- each: unless the subscription goes on, their leases are given back as well.
 -- Rejected: all in one statement, which gets ready for what is rare (75 µs of processor for one attempt, against 56).
 -- Called by: bellwire_worker, after its sends.
--- Errors: 22023 for an unknown result.
+-- Errors: 22023 for an unknown result; 55P03 where somebody holds one of the subscriptions: then write each by itself.
 -- Returns: delivered, dead, paused or disabled, and whether the next delivery of the claim may be sent; no row for an
 -- attempt that was stale.
 -- Source: reference 000, section 2b, "Outcomes".
@@ -33,6 +33,7 @@ set search_path = ''
 set plan_cache_mode = 'force_generic_plan' -- planning anew for each array takes longer than the work
 set enable_seqscan = off -- a kept plan may date from when a table was nearly empty
 set jit = off
+set lock_timeout = '2s' -- one receiver that somebody holds locked must not keep the outcomes of the others
 as $$
 #variable_conflict use_column
 declare

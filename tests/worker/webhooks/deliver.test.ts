@@ -399,6 +399,31 @@ t.test(
   },
 );
 
+t.test('a receiver that somebody holds locked keeps no other one', async (t) => {
+  const { database, stage, worker } = await open(t);
+  let isHeld = false;
+  const held = await startReceiver(t, (_request, response) => {
+    const answer = () => (isHeld ? response.writeHead(500).end() : setTimeout(answer, 10));
+    answer();
+  });
+  const other = await startReceiver(t);
+  const { id } = await subscribe(database, held.url);
+  await subscribe(database, other.url);
+  await worker();
+  await renameArchive(database, stage, 'First');
+  await until('it is being sent', () => held.received.length === 1);
+  const holder = await database.admin.connect();
+  await holder.query('begin');
+  await holder.query('select from bellwire.webhook_subscriptions where id = $1 for update', [id]);
+  isHeld = true;
+  const at = Date.now();
+  for (let i = 1; i <= 50; i += 1) await renameArchive(database, stage, `Name ${i}`);
+  await until('the other one has all', () => other.received.length === 51);
+  t.ok(Date.now() - at < 10_000, 'within the time a send has');
+  await holder.query('rollback');
+  holder.release();
+});
+
 t.test('a subscription without a secret pauses; every attempt is told of', async (t) => {
   const { database, stage } = await open(t);
   const receiver = await startReceiver(t);
