@@ -4,6 +4,7 @@ import { createStage, refused, type Stage } from '../fixtures.ts';
 import { delivery, emit, subscribe, subscription, title, Worker } from './webhooks.ts';
 
 const LOOK_EVERY_MS = 10;
+const TOO_LONG_MS = 5_000;
 const SKIP = 'select bellwire.skip_webhook_delivery($1)';
 const REDELIVER = 'select bellwire.redeliver_webhook($1)';
 const REPLAY = 'select * from bellwire.replay_webhooks($1, $2, $3)';
@@ -251,6 +252,28 @@ t.test(
     t.strictSame((await drain(worker)).map(title), ['Third']);
   },
 );
+
+t.test('a replay leaves out what retention is deleting, and does not wait for it', async (t) => {
+  const stage = await createStage(t);
+  await subscribe(stage);
+  await emit(stage, ['First', 'Second']);
+  const worker = new Worker(stage);
+  await drain(worker);
+  const late = await subscribe(stage);
+  await stage.look('delete from bellwire.webhook_deliveries');
+  await stage.look(
+    "update bellwire.webhook_events set created_at = now() - interval '31 days' where sequence = 1",
+  );
+  const pruning = await stage.database.admin.connect();
+  await pruning.query('begin');
+  await pruning.query("select bellwire.prune_batch('webhook_events', 10)");
+  const replay = stage.byAdministrator(REPLAY, [late.id, null, 1]);
+  const first = await Promise.race([replay, delay(TOO_LONG_MS, 'it waits')]);
+  await pruning.query('commit');
+  pruning.release();
+  t.match(first, [{ replayed: 1, first_sequence: 2 }]);
+  await replay;
+});
 
 t.test('a test goes beside the queue, once', async (t) => {
   const stage = await createStage(t);
