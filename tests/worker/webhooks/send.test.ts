@@ -24,14 +24,18 @@ function outgoing(url: string, addresses = ['127.0.0.1']) {
 }
 
 /** A TCP server that does with each connection what the test says. */
-async function startRaw(t: Test, onConnection: (socket: net.Socket) => void): Promise<string> {
+async function startRaw(
+  t: Test,
+  onConnection: (socket: net.Socket) => void,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<string> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     onConnection(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     return new Promise((resolve) => server.close(resolve));
@@ -82,6 +86,16 @@ t.test('the next approved address is tried when nobody listens on the first', as
   const receiver = await startReceiver(t);
   const answer = await startSender(t).post(outgoing(receiver.url, ['127.0.0.2', '127.0.0.1']));
   t.strictSame(answer, { status: 204 });
+});
+
+t.test('of many addresses a few are tried', async (t) => {
+  const receiver = await startReceiver(t);
+  const nobody = [2, 3, 4, 5].map((last) => `127.0.0.${last}`);
+  const sender = startSender(t);
+  const fourth = await sender.post(outgoing(receiver.url, [...nobody.slice(1), '127.0.0.1']));
+  t.strictSame(fourth, { status: 204 });
+  const fifth = await sender.post(outgoing(receiver.url, [...nobody, '127.0.0.1']));
+  t.match(fifth, { error: /ECONNREFUSED/ });
 });
 
 t.test('an address that is not approved is never used for a kept-alive connection', async (t) => {
@@ -280,12 +294,19 @@ t.test('interim answers without end', async (t) => {
 
 t.test('a fresh connection that is reset is not tried twice', async (t) => {
   let connections = 0;
-  const url = await startRaw(t, (socket) => {
-    connections += 1;
-    socket.once('data', () => socket.resetAndDestroy());
-  });
+  const url = await startRaw(
+    t,
+    (socket) => {
+      connections += 1;
+      socket.once('data', () => socket.resetAndDestroy());
+    },
+    { host: '0.0.0.0' },
+  );
   t.match(await startSender(t).post(outgoing(url)), { error: /ECONNRESET/ });
   t.equal(connections, 1);
+  const two = outgoing(url, ['127.0.0.1', '127.0.0.2']);
+  t.match(await startSender(t).post(two), { error: /ECONNRESET/ });
+  t.equal(connections, 2, 'nor at another address: the first one may have got it');
 });
 
 t.test('a connection that ended up elsewhere is dropped before anything is written', async (t) => {
@@ -331,6 +352,14 @@ t.test('a certificate nobody vouches for', async (t) => {
   const plain = await startReceiver(t);
   t.match(await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`)), { error: /./ });
   t.equal(plain.received.length, 0);
+});
+
+t.test('an address that swallows what it gets leaves time for the next', async (t) => {
+  const secure = await startSecure(t);
+  await startRaw(t, () => {}, { host: '127.0.0.2', port: secure.port });
+  const url = `https://one.example:${secure.port}/`;
+  const answer = await startSender(t, 2_000).post(outgoing(url, ['127.0.0.2', '127.0.0.1']));
+  t.match(answer, { error: /SELF_SIGNED/ }, 'the certificate is that of the second');
 });
 
 t.test('a certificate of somebody else', async (t) => {
