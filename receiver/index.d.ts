@@ -16,7 +16,8 @@ export interface Envelope<Type extends string = string, Data extends object = ob
   sequence: number;
   /** ISO 8601, UTC, milliseconds. */
   occurred_at: string;
-  workspace_id: number;
+  /** Null only in the test of a subscription to every workspace. */
+  workspace_id: number | null;
   squad_id: number | null;
   /** Null where the system acted; the name is null once the account is gone. */
   actor: { id: number; name: string | null } | null;

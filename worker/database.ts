@@ -29,7 +29,8 @@ export interface ClaimedWebhook {
   secrets: string[];
   eventId: string;
   eventType: string;
-  position: number;
+  /** Null for a test: it is not counted. */
+  position: number | null;
   body: Buffer;
   attempts: number;
   /** Sent once, beside the queue. */

@@ -15,7 +15,7 @@ const handle = webhookHandler({
       case 'archive.delete':
         throw new UnacceptableEvent('Archives are kept here.');
       default:
-        console.log(`${position}: ${event.type}`);
+        console.log(`${position ?? '-'}: ${event.type}`);
     }
   },
   onGap: ({ expected, received }) => console.log(`gap: ${expected} to ${received - 1} are missing`),

@@ -23,7 +23,7 @@ const delivery = z.object({
   eventId: z.string().describe('The webhook-id of the request'),
   type: z.string(),
   sequence: outIdOrNull.describe('null: not numbered yet'),
-  position: outIdOrNull.describe('null: not attempted yet'),
+  position: outIdOrNull.describe('null: not attempted yet, or a test'),
   state: z.string(),
   attempts: z.int().describe('Those that failed'),
   lastStatus: z.int().nullable(),

@@ -27,6 +27,8 @@ const PEOPLE = 5;
 const CHUNK_PEOPLE = 2;
 /** Two full ones, and the last that is not. */
 const CHUNKS = 3;
+/** Well above the second look of a pump that found nothing. */
+const QUIET_MS = 500;
 
 async function open(t: Test, members = 2) {
   const database = await createDatabase(t);
@@ -148,6 +150,49 @@ t.test('drains that fail and chunks that are told are counted', async (t) => {
   });
   await until('the last chunk is counted', async () => (await figure(chunks)) >= CHUNKS);
   t.equal(await figure(chunks), CHUNKS);
+});
+
+t.test('what an administrator makes pending is sent at once', async (t) => {
+  const { database, stage } = await open(t);
+  let status = 204;
+  const receiver = await startReceiver(t, (_request, response) => response.writeHead(status).end());
+  const { id } = await subscribe(database, receiver.url);
+  await startWorker(t, { databaseUrl: database.workerUrl, pollSeconds: NEVER_POLLS });
+  await untilListening(database);
+  const newest = async () => (await deliveriesOf(database, id)).at(-1);
+  /** Renames, and waits for what came of it, until the worker looks no more. */
+  const send = async (name: string, answer: number) => {
+    status = answer;
+    const before = receiver.received.length;
+    await renameArchive(database, stage, name);
+    await until('it is written down', async () => (await newest())?.last_status === answer);
+    t.equal(receiver.received.length, before + 1);
+    const at = Date.now();
+    await until('nobody looks any more', () => Date.now() - at > QUIET_MS);
+    status = 204;
+  };
+  const arrives = async (what: string, call: string, value: unknown) => {
+    const before = receiver.received.length;
+    await database.admin.query(`select bellwire.${call}`, [value]);
+    const at = Date.now();
+    await until(what, () => receiver.received.length > before);
+    t.ok(Date.now() - at < PROMPT_MS, what);
+  };
+  await send('One', 410);
+  await arrives('enabled', 'enable_webhook_subscription($1)', id);
+  await send('Two', 422);
+  await arrives('redelivered', 'redeliver_webhook($1)', (await newest())?.id);
+  await send('Three', 200);
+  await arrives('replayed', 'replay_webhooks($1, null, 3)', id);
+  await send('Four', 500);
+  const head = (await newest())?.id;
+  await database.admin.query(
+    "update bellwire.webhook_subscriptions set paused_until = now() + interval '1 hour'",
+  );
+  await renameArchive(database, stage, 'Five');
+  const at = Date.now();
+  await until('nobody looks any more', () => Date.now() - at > QUIET_MS);
+  await arrives('what was behind the skipped one', 'skip_webhook_delivery($1)', head);
 });
 
 t.test('a missed NOTIFY costs no more than the poll', async (t) => {

@@ -6,8 +6,8 @@ const MILLISECONDS_PER_SECOND = 1000;
 interface Delivery {
   eventId: string;
   eventType: string;
-  /** Gapless per subscription; a gap tells the receiver that an event was given up. */
-  position: number;
+  /** Gapless per subscription; a gap tells the receiver that an event was given up. Null: not counted. */
+  position: number | null;
   /** The bytes as stored; signed and sent as they are. */
   body: Buffer;
   /** Newest first. During a rotation the old one still signs. */
@@ -41,7 +41,7 @@ export function deliveryHeaders(
     [`X-${prefix}-Signature-256`]: bodySignature(newestSecret, delivery.body),
     [`X-${prefix}-Event`]: headerText(delivery.eventType),
     [`X-${prefix}-Delivery`]: delivery.eventId,
-    [`X-${prefix}-Position`]: String(delivery.position),
+    ...(delivery.position !== null && { [`X-${prefix}-Position`]: String(delivery.position) }),
   };
 }
 

@@ -1,5 +1,5 @@
--- Gives a receiver another address, other types, another name. Pending deliveries go to the new address; the types count
--- for events from now on.
+-- Gives a receiver another address, other types, another name. Pending deliveries go to the new address, but for the one
+-- that is being sent; the types count for events from now on.
 -- Called by: bellwire_admin, api.change_webhook().
 -- Errors: P0002 for an unknown subscription; those of check_webhook().
 create or replace function bellwire.change_webhook_subscription(id bigint, url text, event_types text[], name text)
@@ -16,7 +16,8 @@ begin
   update bellwire.webhook_subscriptions as subscription
   set url = change_webhook_subscription.url,
       event_types = change_webhook_subscription.event_types,
-      name = change_webhook_subscription.name
+      name = change_webhook_subscription.name,
+      changed_at = case when change_webhook_subscription.url <> before.url then clock_timestamp() else before.changed_at end
   where subscription.id = change_webhook_subscription.id;
   perform bellwire.note_webhook_change(before, 'changed', jsonb_build_object(
     'is_url_changed', url <> before.url,

@@ -1,4 +1,5 @@
--- Leases tests: the oldest of each enabled receiver, paused or not. Each gets the next position.
+-- Leases tests: that of each enabled receiver, paused or not. A test has no position: it is sent beside the queue, and once,
+-- so that a receiver would see a gap where none is.
 -- Called by: claim_webhooks(), as bellwire_definer, which mostly finds none.
 -- Errors: none of its own.
 -- Returns: the deliveries that are leased now.
@@ -30,28 +31,13 @@ begin
     limit max_count
     for no key update skip locked
   );
-  with chosen as materialized (
-    select delivery.id, delivery.subscription_id, delivery.position
-    from bellwire.webhook_deliveries as delivery
-    where delivery.subscription_id = any (claimable_ids) and delivery.is_test and delivery.state = 'pending'
-      and (delivery.lease_expires_at is null or delivery.lease_expires_at <= clock_timestamp())
-  ),
-  numbered as (
-    update bellwire.webhook_subscriptions as subscription
-    set last_position = subscription.last_position + 1
-    from chosen
-    where subscription.id = chosen.subscription_id and chosen.position is null
-    returning subscription.id, subscription.last_position
-  ),
-  taken as (
+  with taken as (
     update bellwire.webhook_deliveries as delivery
-    set position = coalesce(delivery.position, numbered.last_position),
-        leased_by = worker,
+    set leased_by = worker,
         lease_expires_at = clock_timestamp() + make_interval(
           secs => (select setting.value from bellwire.settings as setting where setting.name = 'webhook_lease_seconds'))
-    from chosen
-    left join numbered on numbered.id = chosen.subscription_id
-    where delivery.id = chosen.id
+    where delivery.subscription_id = any (claimable_ids) and delivery.is_test and delivery.state = 'pending'
+      and (delivery.lease_expires_at is null or delivery.lease_expires_at <= clock_timestamp())
     returning delivery.id
   )
   select coalesce(array_agg(taken.id), '{}') into claimed_ids from taken;

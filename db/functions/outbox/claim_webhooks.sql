@@ -1,7 +1,8 @@
 -- Leases runs: of every subscription that is enabled, not paused and not in flight, its oldest pending deliveries, one
 -- after the other in their order. What is behind the run is not looked at, and the worker sends the second only when the
 -- first is written down, which is the ordering guarantee. A delivery gets its position at its first claim. What is older
--- than 72 hours is dead-lettered here, by the database clock, and the next one is taken. A test comes beside the run.
+-- than 72 hours is dead-lettered here, by the database clock, and the next one is taken. With more subscriptions
+-- than places, the one whose last claim is longest ago comes first. A test comes beside the run.
 -- Called by: bellwire_worker, before it sends.
 -- Errors: none of its own.
 -- Returns: at most max_count runs and tests, a run with at most max_run deliveries in the order in which to send them. A
@@ -40,6 +41,8 @@ declare
   test_ids bigint[];
   expired_count bigint;
 begin
+  -- First, as there are few: behind the runs they would get what places these leave.
+  test_ids := bellwire.claim_webhook_tests(worker, max_count);
   for round in 1 .. max_expired_rounds loop
     -- The subscription's row is the lock: two workers never hold deliveries of one receiver. Locked in a statement of
     -- its own, so that the next one sees what the previous holder of the lock has committed.
@@ -69,8 +72,9 @@ begin
           from bellwire.webhook_deliveries as claimed
           where claimed.id = subscription.last_claimed_id and claimed.lease_expires_at > clock_timestamp()
         )
-      order by subscription.id
-      limit max_count - cardinality(receiver_ids)
+      -- In turn, so that those with an endless backlog leave no place to none.
+      order by subscription.claimed_at nulls first, subscription.id
+      limit max_count - cardinality(test_ids) - cardinality(receiver_ids)
       for no key update skip locked
     );
     exit when cardinality(claimable_ids) = 0;
@@ -111,7 +115,8 @@ begin
     numbered as (
       update bellwire.webhook_subscriptions as subscription
       set last_position = subscription.last_position + of_run.new_count,
-          last_claimed_id = of_run.last_id
+          last_claimed_id = of_run.last_id,
+          claimed_at = clock_timestamp()
       from (
         select
           numbers.subscription_id,
@@ -143,7 +148,6 @@ begin
     from taken;
     exit when expired_count = 0;
   end loop;
-  test_ids := bellwire.claim_webhook_tests(worker, max_count - cardinality(receiver_ids));
   if cardinality(test_ids) > 0 then
     receiver_ids := receiver_ids || array(
       select test.subscription_id from bellwire.webhook_deliveries as test where test.id = any (test_ids));

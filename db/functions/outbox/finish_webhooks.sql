@@ -5,12 +5,14 @@
 --   answered 422   dead
 --   refused        by the address guard: the subscription is disabled with its sentence, the delivery stays pending
 --   anything else  one attempt more, and the subscription pauses 10, 20, 40 ... at most 3600 seconds
+-- Where address or secret changed since the claim, what the old ones brought disables nothing: it is an attempt that failed,
+-- and the run ends.
 -- A test is delivered or dead, whatever was answered: it is sent once, and disables nothing.
 -- A worker whose lease was taken over changes nothing. rest_counts says how many deliveries of the same claim are behind
 -- each: unless the subscription goes on, their leases are given back as well.
 -- Rejected: all in one statement, which gets ready for what is rare (75 µs of processor for one attempt, against 56).
 -- Called by: bellwire_worker, after its sends.
--- Errors: 22023 for an unknown result.
+-- Errors: 22023 for an unknown result; 55P03 where somebody holds one of the subscriptions: then write each by itself.
 -- Returns: delivered, dead, paused or disabled, and whether the next delivery of the claim may be sent; no row for an
 -- attempt that was stale.
 -- Source: reference 000, section 2b, "Outcomes".
@@ -31,6 +33,7 @@ set search_path = ''
 set plan_cache_mode = 'force_generic_plan' -- planning anew for each array takes longer than the work
 set enable_seqscan = off -- a kept plan may date from when a table was nearly empty
 set jit = off
+set lock_timeout = '2s' -- one receiver that somebody holds locked must not keep the outcomes of the others
 as $$
 #variable_conflict use_column
 declare
@@ -49,10 +52,15 @@ begin
   from bellwire.webhook_subscriptions as subscription
   where subscription.id in (
       select delivery.subscription_id from bellwire.webhook_deliveries as delivery where delivery.id = any (delivery_ids))
-    and (subscription.consecutive_failures > 0 or subscription.paused_until is not null or exists (
-      select
-      from unnest(results, http_statuses) as given(result, http_status)
-      where (given.result = 'answered' and given.http_status between 200 and 299) is not true))
+    and (subscription.consecutive_failures > 0
+      or subscription.paused_until is not null
+      or subscription.changed_at >= subscription.claimed_at
+      or not subscription.is_enabled
+      or is_stopping
+      or exists (
+        select
+        from unnest(results, http_statuses) as given(result, http_status)
+        where (given.result = 'answered' and given.http_status between 200 and 299) is not true))
   order by subscription.id
   for no key update;
   with finished as (
@@ -75,7 +83,7 @@ begin
           when delivery.is_test then 'dead'
           else 'pending'
         end,
-        attempts = delivery.attempts + case when finished.outcome = 'paused' then 1 else 0 end,
+        attempts = delivery.attempts + case when meant.outcome = 'paused' then 1 else 0 end,
         last_status = finished.http_status,
         last_error = left(coalesce(finished.error, case
           when finished.outcome = 'delivered' then null
@@ -90,16 +98,23 @@ begin
         lease_expires_at = null
     from finished
     cross join bellwire.webhook_subscriptions as subscription
+    cross join lateral (
+      select case
+        when finished.outcome = 'disabled' and subscription.changed_at >= subscription.claimed_at then 'paused'
+        else finished.outcome
+      end as outcome
+    ) as meant
     where delivery.id = finished.delivery_id
       and delivery.leased_by = finished.worker
       and delivery.state = 'pending'
       and subscription.id = delivery.subscription_id
     returning
       delivery.id,
-      case when delivery.is_test and finished.outcome <> 'delivered' then 'dead' else finished.outcome end as outcome,
-      finished.outcome in ('delivered', 'dead')
+      case when delivery.is_test and meant.outcome <> 'delivered' then 'dead' else meant.outcome end as outcome,
+      meant.outcome in ('delivered', 'dead')
         and not is_stopping
         and subscription.is_enabled
+        and (subscription.changed_at >= subscription.claimed_at) is not true
         and (subscription.paused_until is null or subscription.paused_until <= clock_timestamp()) as goes_on,
       finished.outcome <> 'delivered' or subscription.consecutive_failures > 0 or delivery.is_test as has_consequences
   )

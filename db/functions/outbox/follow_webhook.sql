@@ -29,7 +29,9 @@ begin
     if outcome = 'delivered' then
       update bellwire.webhook_subscriptions as subscription
       set consecutive_failures = 0, paused_until = null
-      where subscription.id = of_subscription_id;
+      where subscription.id = of_subscription_id
+        -- Else it was not locked first, and this and its deletion would wait for each other.
+        and (subscription.consecutive_failures > 0 or subscription.paused_until is not null);
       perform bellwire.wake('bellwire_webhooks');
     end if;
     return;
@@ -59,6 +61,7 @@ begin
     select behind.id
     from bellwire.webhook_deliveries as behind
     where behind.subscription_id = of_subscription_id and behind.state = 'pending' and behind.sequence > of_sequence
+      and behind.leased_by = worker
     order by behind.sequence
     limit given_back_count
   ) as claimed

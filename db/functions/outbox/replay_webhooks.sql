@@ -36,6 +36,7 @@ begin
         where waiting.event_id = event.id and waiting.subscription_id = subscription.id and waiting.state = 'pending')
     order by event.sequence
     limit max_events + 1
+    for key share of event skip locked -- what retention is deleting at this moment is gone
   ),
   replayed_events as (
     select chosen.event_id, chosen.sequence from chosen order by chosen.sequence limit max_events

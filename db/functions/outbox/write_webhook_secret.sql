@@ -30,6 +30,9 @@ begin
   end if;
   insert into bellwire.webhook_secrets (subscription_id, seal_id, secret)
   values (subscription.id, write_webhook_secret.seal_id, stored_secret);
+  update bellwire.webhook_subscriptions as rotated
+  set changed_at = clock_timestamp()
+  where rotated.id = subscription.id;
   perform bellwire.note_webhook_change(subscription, 'rotated', jsonb_build_object(
     'keeps_old', keeps_old, 'old_expires_at', old_expires_at));
   perform bellwire.wake('bellwire_secrets');

@@ -25,6 +25,11 @@ as $$
   values
     ('webhook_deliveries', 'bellwire.webhook_deliveries'::regclass, 'created_at', 'id',
       'state in (''delivered'', ''dead'')', 'webhook_retention_days', true),
+    -- Written by a transaction that began before the deletion of their subscription and ended after it.
+    ('orphaned_deliveries', 'bellwire.webhook_deliveries', 'created_at', 'id',
+      'state = ''pending'' and not exists (
+        select from bellwire.webhook_subscriptions as subscription where subscription.id = old.subscription_id)',
+      'webhook_retention_days', false),
     ('webhook_events', 'bellwire.webhook_events', 'created_at', 'id',
       'not exists (select from bellwire.webhook_deliveries as delivery where delivery.event_id = old.id)',
       'webhook_retention_days', false),

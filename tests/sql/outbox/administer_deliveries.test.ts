@@ -4,6 +4,7 @@ import { createStage, refused, type Stage } from '../fixtures.ts';
 import { delivery, emit, subscribe, subscription, title, Worker } from './webhooks.ts';
 
 const LOOK_EVERY_MS = 10;
+const TOO_LONG_MS = 5_000;
 const SKIP = 'select bellwire.skip_webhook_delivery($1)';
 const REDELIVER = 'select bellwire.redeliver_webhook($1)';
 const REPLAY = 'select * from bellwire.replay_webhooks($1, $2, $3)';
@@ -104,6 +105,18 @@ t.test('a dead delivery is sent again in its old place', async (t) => {
     { code: '23505', detail: 'not_dead' },
     'a delivered one',
   );
+
+  await stage.byAdministrator(REPLAY, [id, null, 3]);
+  await stage.look("update bellwire.webhook_deliveries set state = 'dead' where id = $1", [
+    second.delivery_id + 1,
+  ]);
+  await refused(
+    t,
+    stage.byAdministrator(REDELIVER, [second.delivery_id + 1]),
+    { code: '23505', detail: 'already_pending' },
+    'one whose event waits already',
+  );
+  t.equal((await drain(worker)).length, 1);
 
   const kill = (delivery: number) =>
     stage.look("update bellwire.webhook_deliveries set state = 'dead' where id = $1", [delivery]);
@@ -240,6 +253,28 @@ t.test(
   },
 );
 
+t.test('a replay leaves out what retention is deleting, and does not wait for it', async (t) => {
+  const stage = await createStage(t);
+  await subscribe(stage);
+  await emit(stage, ['First', 'Second']);
+  const worker = new Worker(stage);
+  await drain(worker);
+  const late = await subscribe(stage);
+  await stage.look('delete from bellwire.webhook_deliveries');
+  await stage.look(
+    "update bellwire.webhook_events set created_at = now() - interval '31 days' where sequence = 1",
+  );
+  const pruning = await stage.database.admin.connect();
+  await pruning.query('begin');
+  await pruning.query("select bellwire.prune_batch('webhook_events', 10)");
+  const replay = stage.byAdministrator(REPLAY, [late.id, null, 1]);
+  const first = await Promise.race([replay, delay(TOO_LONG_MS, 'it waits')]);
+  await pruning.query('commit');
+  pruning.release();
+  t.match(first, [{ replayed: 1, first_sequence: 2 }]);
+  await replay;
+});
+
 t.test('a test goes beside the queue, once', async (t) => {
   const stage = await createStage(t);
   const { id } = await subscribe(stage, { types: ['log.publish', 'log.rename'] });
@@ -264,7 +299,7 @@ t.test('a test goes beside the queue, once', async (t) => {
     'of a disabled one',
   );
   const failing = await worker.claimOne();
-  t.match(failing, { delivery_id: asked?.id, event_type: 'webhook.test', delivery_position: 2 });
+  t.match(failing, { delivery_id: asked?.id, event_type: 'webhook.test', delivery_position: null });
   t.strictSame(await worker.claim(), [], 'leased');
   const body = JSON.parse(failing.body.toString());
   t.match(body, {
@@ -288,7 +323,9 @@ t.test('a test goes beside the queue, once', async (t) => {
   const passing = await worker.claimOne();
   t.equal(await worker.finish(passing, 'answered', 200), 'delivered');
   t.match(await subscription(stage, id), { consecutive_failures: 0, pause_seconds: null });
-  t.equal(title(await worker.claimOne()), 'First', 'the backlog follows at once');
+  const first = await worker.claimOne();
+  t.equal(title(first), 'First', 'the backlog follows at once');
+  t.equal(first.delivery_position, 1, 'and tests are not counted');
   t.equal(await worker.finish(passing, 'answered', 200), 'stale');
 
   await stage.byAdministrator(TEST, [id]);
@@ -366,4 +403,19 @@ t.test('its outcome and its deletion do not wait for each other', async (t) => {
   holder.release();
   await deleted;
   t.equal(await outcome, 'stale');
+});
+
+t.test('nor do the outcome of a test and the deletion', async (t) => {
+  const stage = await createStage(t);
+  const { id } = await subscribe(stage);
+  await stage.byAdministrator(TEST, [id]);
+  const worker = new Worker(stage);
+  const claim = await worker.claimOne();
+  const remover = await stage.database.admin.connect();
+  await remover.query('begin');
+  await remover.query('select bellwire.lock_webhook_subscription($1)', [id]);
+  t.equal(await worker.finish(claim, 'answered', 200), 'delivered');
+  await remover.query('select bellwire.delete_webhook_subscription($1)', [id]);
+  await remover.query('commit');
+  remover.release();
 });

@@ -60,6 +60,52 @@ t.test(
   },
 );
 
+t.test(
+  'what is being written while its receiver is deleted goes after its retention',
+  async (t) => {
+    const stage = await createStage(t);
+    const { id } = await subscribe(stage);
+    await stage.database.asUser(stage.people.member, async (writer) => {
+      await writer.query('select api.rename_document($1, $2)', [stage.documentId, 'Late']);
+      await stage.byAdministrator(DELETE, [id]);
+    });
+    await sequence(stage);
+    const left = () =>
+      stage.value(
+        `select (select count(*) from bellwire.webhook_deliveries)::int + (select count(*) from bellwire.webhook_events)::int`,
+      );
+    t.equal(await left(), 2);
+    t.strictSame(await new Worker(stage).claim(), [], 'it is sent to nobody');
+    for (const table of ['webhook_deliveries', 'webhook_events']) {
+      await stage.look(`update bellwire.${table} set created_at = now() - interval '31 days'`);
+    }
+    await stage.byAdministrator('select * from bellwire.prune(10)');
+    t.equal(await left(), 0);
+  },
+);
+
+t.test('who runs the installation and is deactivated administers nothing', async (t) => {
+  const stage = await createStage(t);
+  const { stranger } = stage.people;
+  const { id } = await subscribe(stage);
+  const set = (change: string) =>
+    stage.look(`update bellwire.users set ${change} where id = $1`, [stranger]);
+  const counts = async () => [
+    (await stage.by(stranger, 'select from api.list_webhooks()')).length,
+    (await stage.by(stranger, 'select from api.list_webhook_changes()')).length,
+  ];
+  await set('is_admin = true');
+  t.strictSame(await counts(), [1, 1]);
+  await set('deactivated_at = now()');
+  t.strictSame(await counts(), [0, 0]);
+  await refused(
+    t,
+    stage.by(stranger, 'select from api.read_webhook($1)', [id]),
+    { code: 'P0002' },
+    'nor sees one',
+  );
+});
+
 t.test('who may, and what is not there', async (t) => {
   const stage = await createStage(t);
   for (const call of CALLS) {

@@ -1,6 +1,15 @@
 import t from 'tap';
 import { createStage, type Stage } from '../fixtures.ts';
-import { type Claim, delivery, emit, subscribe, subscription, title, Worker } from './webhooks.ts';
+import {
+  type Claim,
+  delivery,
+  emit,
+  endPauses,
+  subscribe,
+  subscription,
+  title,
+  Worker,
+} from './webhooks.ts';
 
 async function setUp(t: Parameters<typeof createStage>[0], titles: string[]) {
   const stage = await createStage(t);
@@ -174,3 +183,86 @@ t.test('the leases of a run are renewed together, or not at all', async (t) => {
   t.equal(await worker.renew(run[0]), false, 'deleted');
   t.equal(await worker.finish(run[0], 'answered', 200), 'stale');
 });
+
+t.test(
+  'a run ends where address or secret has changed, and the next has the new ones',
+  async (t) => {
+    const { stage, id, worker } = await setUp(t, ['one', 'two', 'three', 'four', 'five']);
+    const change = 'select bellwire.change_webhook_subscription($1, $2, $3, $4)';
+    const accept = async ([claim, ...rest]: Claim[]) => {
+      if (!claim) throw new Error('nothing was claimed');
+      const attempt = { claim, result: 'answered', status: 200, restCount: rest.length };
+      return (await worker.finishAll([attempt]))[0];
+    };
+    const url = 'https://new.example/';
+    const first = await worker.claim(1, 3);
+    await stage.byAdministrator(change, [id, first[0]?.url, ['log.rename'], 'Mirror']);
+    t.match(await accept(first), { goes_on: true }, 'other types or another name change nothing');
+    await stage.byAdministrator(change, [id, url, null, null]);
+    t.match(await accept(first.slice(1)), { outcome: 'delivered', goes_on: false }, 'address');
+    t.strictSame(await leased(stage), [], 'the rest is given back');
+
+    const second = await worker.claim(1, 3);
+    t.match(second, [{ url }, { url }, { url }]);
+    t.strictSame(titles(second), ['three', 'four', 'five']);
+    const [rotated] = await stage.byAdministrator(
+      'select secret from bellwire.rotate_webhook_secret($1, false)',
+      [id],
+    );
+    t.match(await accept(second), { goes_on: false }, 'secret');
+    const third = await worker.claim(1, 3);
+    t.strictSame(third[0]?.secrets, [rotated?.secret]);
+    t.match(await accept(third), { goes_on: true }, 'once it is claimed, nothing is old');
+  },
+);
+
+t.test('what the old address or secret brought disables nothing', async (t) => {
+  const { stage, id, worker } = await setUp(t, ['one', 'two']);
+  const isEnabled = async () => (await subscription(stage, id)).is_enabled;
+  for (const result of ['answered', 'refused']) {
+    for (const change of [
+      `select bellwire.change_webhook_subscription($1, 'https://${result}.example/', null, null)`,
+      'select bellwire.rotate_webhook_secret($1)',
+    ]) {
+      const [claim, rest] = (await worker.claim(1, 2)) as [Claim, Claim];
+      await stage.byAdministrator(change, [id]);
+      const attempt = { claim, result, status: result === 'answered' ? 410 : null, error: null };
+      t.match(
+        await worker.finishAll([{ ...attempt, restCount: 1 }]),
+        [{ outcome: 'paused', goes_on: false }],
+        `${result}: ${change}`,
+      );
+      t.equal(await isEnabled(), true);
+      t.equal((await delivery(stage, rest.delivery_id)).leased_by, null);
+      await endPauses(stage);
+    }
+  }
+  t.equal((await delivery(stage, 1)).attempts, 4, 'each was an attempt');
+  await worker.finish(await worker.claimOne(), 'answered', 410);
+  t.equal(await isEnabled(), false, 'the new one does');
+});
+
+t.test(
+  'what is not of the claim stays leased by nobody, and the last of it not by it',
+  async (t) => {
+    const stage = await createStage(t);
+    const { id } = await subscribe(stage, { types: ['log.rename'] });
+    await subscribe(stage);
+    await emit(stage, ['one']);
+    await stage.save(stage.people.member, stage.documentId, 'text');
+    await emit(stage, ['three']);
+    const worker = new Worker(stage);
+    const run = (await worker.claim(10, 2)).filter((claim) => claim.subscription_id === id);
+    t.strictSame(titles(run), ['one', 'three']);
+    await stage.look('update bellwire.webhook_subscriptions set event_types = null');
+    await stage.byAdministrator('select bellwire.replay_webhooks($1, null, 2)', [id]);
+    await worker.finishAll([
+      { claim: run[0] as Claim, result: 'answered', status: 500, restCount: 1 },
+    ]);
+    const [last] = await stage.look(
+      'select leased_by from bellwire.webhook_deliveries where id = $1',
+      [run[1]?.delivery_id],
+    );
+    t.equal(last?.leased_by, null, 'the replayed one between them is not counted as of the run');
+  },
+);

@@ -23,7 +23,7 @@ t.test('one head at a time, oldest first, positions without gaps', async (t) => 
     attempts: 0,
   });
   t.strictSame(await worker.claim(), [], 'nor while it is in flight');
-  const seen: [string, number][] = [];
+  const seen: [string, number | null][] = [];
   let [claim] = claims;
   while (claim) {
     seen.push([title(claim), claim.delivery_position]);
@@ -243,3 +243,26 @@ t.test('the worker alone, and the secrets nobody', async (t) => {
   await refused(t, stage.byAdministrator(read), forbidden, 'an administrator');
   await refused(t, stage.by(stage.people.owner, read), forbidden, 'a person');
 });
+
+t.test(
+  'with fewer places than receivers each has its turn, and a test does not wait for it',
+  async (t) => {
+    const stage = await createStage(t);
+    const ids: number[] = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await subscribe(stage)).id);
+    await emit(stage, ['one', 'two', 'three']);
+    const worker = new Worker(stage);
+    const next = async () => {
+      const claim = await worker.claimOne();
+      await worker.finish(claim, 'answered', 200);
+      return claim;
+    };
+    const turns: number[] = [];
+    for (let count = 0; count < 6; count += 1) turns.push((await next()).subscription_id);
+    t.strictSame(turns, [...ids, ...ids]);
+    await stage.byAdministrator('select bellwire.test_webhook($1)', [ids[2]]);
+    const claims = await worker.claim(1);
+    t.match(claims, [{ event_type: 'webhook.test', subscription_id: ids[2] }], 'within the bound');
+    t.equal((await next()).subscription_id, ids[0]);
+  },
+);

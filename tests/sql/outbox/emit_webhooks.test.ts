@@ -1,4 +1,5 @@
 import t from 'tap';
+import { z } from 'zod';
 import { createStage, type Row, type Stage } from '../fixtures.ts';
 import { sequence, subscribe } from './webhooks.ts';
 
@@ -100,6 +101,13 @@ t.test('eight actions are emitted, each with its data', async (t) => {
     found.every((row) => row.squad_id === stage.squadId && row.workspace_id === stage.workspaceId),
   );
   t.strictSame([...new Set(found.map((row) => (row.actor as Row).id))], [member, owner]);
+  const catalogue = await stage.byAdministrator('select * from bellwire.webhook_event_types()');
+  for (const { type, data } of found) {
+    const { data_schema, example } = catalogue.find((each) => each.type === type) as Row;
+    const schema = z.fromJSONSchema({ ...(data_schema as object), additionalProperties: false });
+    t.strictSame(schema.safeParse(data).error, undefined, `${type}: as the catalogue has it`);
+    t.strictSame(schema.safeParse(example).error, undefined, `${type}: its example`);
+  }
 });
 
 t.test('a bulk change writes its events in order, in its own transaction', async (t) => {

@@ -256,6 +256,16 @@ t.test("data of one's own that does not fit is left out, its ids stay", async (t
     ticket_id: 77,
     truncated: true,
   });
+
+  const ids = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`number_${index}_id`, index]),
+  );
+  await stage.byAdministrator("select bellwire.log_activity('log.audit', 'log', $1, $2)", [
+    String(stage.documentId),
+    ids,
+  ]);
+  const { value: second } = await envelopeOf(stage);
+  t.strictSame((second as { data: unknown }).data, { truncated: true }, 'nor do too many ids');
 });
 
 t.test(

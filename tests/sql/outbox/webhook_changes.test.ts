@@ -59,6 +59,24 @@ t.test('every change is recorded, in the transaction that makes it, and stays', 
   t.equal(await stage.value('select count(*)::int from bellwire.webhook_changes'), 4);
 });
 
+t.test('what would be too long to record is left out, and the change is made', async (t) => {
+  const stage = await createStage(t);
+  await stage.look(
+    `insert into bellwire.action_rules (action, verb, emits)
+     select 'log.' || repeat('x', 50) || number, 'did', true from generate_series(1, 180) as number`,
+  );
+  const [{ types } = {}] = await stage.look(
+    'select array_agg(action) as types from bellwire.action_rules where emits',
+  );
+  const { id } = await subscribe(stage, { types: types as string[] });
+  t.match(
+    await stage.byAdministrator(
+      'select subscription_id, what, details from bellwire.webhook_changes',
+    ),
+    [{ subscription_id: id, what: 'created', details: { truncated: true } }],
+  );
+});
+
 t.test('it goes after its retention, and with its workspace', async (t) => {
   const stage = await createStage(t);
   await subscribe(stage, { workspaceId: stage.workspaceId });

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { z } from 'zod';
 import { createStage, type Row, type Stage } from '../fixtures.ts';
-import { emit, subscribe, Worker } from './webhooks.ts';
+import { emit, sequence, subscribe, Worker } from './webhooks.ts';
 
 const CATALOGUE = 'select * from bellwire.webhook_event_types()';
 
@@ -66,6 +67,46 @@ t.test('an action of a table of yours is worked out from how it is tracked', asy
   });
   t.ok(id);
 });
+
+t.test(
+  'what is sent fits the schema, whatever the keys of a table and however long its texts',
+  async (t) => {
+    const stage = await createStage(t);
+    await stage.look(`
+    create table tickets (id uuid primary key, workspace_id bigint, agent_id uuid, subject text, status text, labels jsonb);
+    insert into bellwire.action_rules (action, verb, emits, event_data, event_example) values
+      ('ticket.open', 'opened', true, null, null),
+      ('ticket.close', 'closed', true, null,
+        '{"title": "Fire", "status": "closed", "ticket_id": "9e85", "previous_status": "open"}'),
+      ('ticket.assign', 'assigned', true, '{"ticket_id": "ref", "agent_id": "metadata.agent_id", "title": "title"}', null),
+      ('ticket.label', 'labelled', true, '{"ticket_id": "ref", "labels": "metadata.labels"}', null);
+    select bellwire.track('tickets', 'ticket', workspace => 'workspace_id', title => 'subject', actions => '[
+      {"on": "insert", "action": "ticket.open"},
+      {"on": "update", "of": ["status"], "action": "ticket.close"},
+      {"on": "update", "of": ["agent_id"], "action": "ticket.assign"},
+      {"on": "update", "of": ["labels"], "action": "ticket.label"}]')`);
+    await subscribe(stage);
+    await stage.look(
+      `insert into tickets values (gen_random_uuid(), ${stage.workspaceId}, null, repeat('\u0001', 300), 'open', '[]')`,
+    );
+    await stage.look(
+      `update tickets set status = repeat('"', 300), agent_id = gen_random_uuid(),
+       labels = (select jsonb_agg(repeat('x', 100)) from generate_series(1, 60))`,
+    );
+    await sequence(stage);
+    const bodies = await stage.look('select type, body from bellwire.webhook_events order by type');
+    t.equal(bodies.length, 4);
+    for (const { type, body } of bodies) {
+      const { data_schema, example } = await entry(stage, String(type));
+      const schema = z.fromJSONSchema({ ...(data_schema as object) });
+      const { data } = JSON.parse(String(body));
+      t.strictSame(schema.safeParse(data).error, undefined, `${type}: what is sent`);
+      t.strictSame(schema.safeParse(example).error, undefined, `${type}: its example`);
+      if ('title' in data)
+        t.equal(Array.from(data.title as string).length, 255, 'texts are bounded');
+    }
+  },
+);
 
 t.test('who may', async (t) => {
   const stage = await createStage(t);

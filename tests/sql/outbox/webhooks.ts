@@ -40,7 +40,7 @@ export interface Claim {
   secrets: string[];
   event_id: string;
   event_type: string;
-  delivery_position: number;
+  delivery_position: number | null;
   body: Buffer;
   attempts: number;
 }

@@ -42,6 +42,22 @@ const RETENTIONS: Retention[] = [
            select 1, event.id, 'pending', ${AGO} from event, generate_series(1, $1)`,
   },
   {
+    what: 'orphaned_deliveries',
+    table: 'bellwire.webhook_deliveries',
+    days: 30,
+    fill: `with event as (
+             insert into bellwire.webhook_events (activity_id, type, workspace_id) values (0, 'log.update', 1) returning id)
+           insert into bellwire.webhook_deliveries (subscription_id, event_id, created_at)
+           select 0, event.id, ${AGO} from event, generate_series(1, $1)`,
+    // Those of a receiver that is there, however long it has been off.
+    neighbours: `with receiver as (
+             insert into bellwire.webhook_subscriptions (url, is_enabled) values ('https://x.example', false) returning id),
+           event as (
+             insert into bellwire.webhook_events (activity_id, type, workspace_id) values (0, 'log.update', 1) returning id)
+           insert into bellwire.webhook_deliveries (subscription_id, event_id, created_at)
+           select receiver.id, event.id, ${AGO} from receiver, event, generate_series(1, $1)`,
+  },
+  {
     what: 'webhook_events',
     table: 'bellwire.webhook_events',
     days: 30,

@@ -357,6 +357,73 @@ t.test('a run stops as soon as its subscription is switched off', async (t) => {
   t.equal(receiver.received.length, 2);
 });
 
+t.test(
+  'a new address and a new secret count from the next delivery on, in the middle of a run',
+  async (t) => {
+    const { database, stage, worker } = await open(t);
+    let secret = '';
+    const newer = await startReceiver(t, async (_request, response) => {
+      if (newer.received.length === 2) {
+        const { rows } = await database.admin.query(
+          'select secret from bellwire.rotate_webhook_secret($1, false)',
+          [id],
+        );
+        secret = rows[0].secret;
+      }
+      response.writeHead(204).end();
+    });
+    const older = await startReceiver(t, async (_request, response) => {
+      if (older.received.length === 2) {
+        await database.admin.query(
+          'select bellwire.change_webhook_subscription($1, $2, null, null)',
+          [id, newer.url],
+        );
+      }
+      response.writeHead(204).end();
+    });
+    const { id, secret: first } = await subscribe(database, older.url);
+    for (let i = 1; i <= 8; i += 1) await renameArchive(database, stage, `Name ${i}`);
+    await worker();
+    await until('all have arrived', () => newer.received.length === 6);
+    const positions = ({ received }: typeof newer) =>
+      received.map(({ headers }) => headers['x-codex-position']).join();
+    t.equal(positions(older), '1,2');
+    t.equal(positions(newer), '3,4,5,6,7,8');
+    const isBy = (each: string) =>
+      newer.received.map(({ body, headers }) => {
+        const digest = createHmac('sha256', each).update(body).digest('hex');
+        return headers['x-codex-signature-256'] === `sha256=${digest}`;
+      });
+    t.strictSame(isBy(first), [true, true, false, false, false, false]);
+    t.strictSame(isBy(secret), [false, false, true, true, true, true]);
+  },
+);
+
+t.test('a receiver that somebody holds locked keeps no other one', async (t) => {
+  const { database, stage, worker } = await open(t);
+  let isHeld = false;
+  const held = await startReceiver(t, (_request, response) => {
+    const answer = () => (isHeld ? response.writeHead(500).end() : setTimeout(answer, 10));
+    answer();
+  });
+  const other = await startReceiver(t);
+  const { id } = await subscribe(database, held.url);
+  await subscribe(database, other.url);
+  await worker();
+  await renameArchive(database, stage, 'First');
+  await until('it is being sent', () => held.received.length === 1);
+  const holder = await database.admin.connect();
+  await holder.query('begin');
+  await holder.query('select from bellwire.webhook_subscriptions where id = $1 for update', [id]);
+  isHeld = true;
+  const at = Date.now();
+  for (let i = 1; i <= 50; i += 1) await renameArchive(database, stage, `Name ${i}`);
+  await until('the other one has all', () => other.received.length === 51);
+  t.ok(Date.now() - at < 10_000, 'within the time a send has');
+  await holder.query('rollback');
+  holder.release();
+});
+
 t.test('a subscription without a secret pauses; every attempt is told of', async (t) => {
   const { database, stage } = await open(t);
   const receiver = await startReceiver(t);

@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { Sender, shorten } from '../../../worker/webhooks/send.ts';
 import { answerWith, closedPort, startReceiver, until } from '../support.ts';
 import { certificate } from './certificate.ts';
 
+const POST = path.join(import.meta.dirname, 'post.ts');
 const BODY = Buffer.from('{"a":"ü"}');
 
 function startSender(t: Test, timeoutMs = 5_000): Sender {
@@ -20,14 +24,18 @@ function outgoing(url: string, addresses = ['127.0.0.1']) {
 }
 
 /** A TCP server that does with each connection what the test says. */
-async function startRaw(t: Test, onConnection: (socket: net.Socket) => void): Promise<string> {
+async function startRaw(
+  t: Test,
+  onConnection: (socket: net.Socket) => void,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<string> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     onConnection(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     return new Promise((resolve) => server.close(resolve));
@@ -78,6 +86,16 @@ t.test('the next approved address is tried when nobody listens on the first', as
   const receiver = await startReceiver(t);
   const answer = await startSender(t).post(outgoing(receiver.url, ['127.0.0.2', '127.0.0.1']));
   t.strictSame(answer, { status: 204 });
+});
+
+t.test('of many addresses a few are tried', async (t) => {
+  const receiver = await startReceiver(t);
+  const nobody = [2, 3, 4, 5].map((last) => `127.0.0.${last}`);
+  const sender = startSender(t);
+  const fourth = await sender.post(outgoing(receiver.url, [...nobody.slice(1), '127.0.0.1']));
+  t.strictSame(fourth, { status: 204 });
+  const fifth = await sender.post(outgoing(receiver.url, [...nobody, '127.0.0.1']));
+  t.match(fifth, { error: /ECONNREFUSED/ });
 });
 
 t.test('an address that is not approved is never used for a kept-alive connection', async (t) => {
@@ -131,6 +149,20 @@ t.test('an endless body: the status counts and the connection is cut', async (t)
   const after = process.memoryUsage();
   const growth = after.heapUsed + after.external - before.heapUsed - before.external;
   t.ok(growth < 64 * 1024 * 1024, `the heap and its buffers grew by ${growth} bytes`);
+});
+
+t.test('a body that comes byte by byte: the connection is not kept for it', async (t) => {
+  let isCut = false;
+  const url = await startRaw(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n');
+    const timer = setInterval(() => socket.write('a'), 20);
+    socket.on('close', () => {
+      clearInterval(timer);
+      isCut = true;
+    });
+  });
+  t.strictSame(await startSender(t).post(outgoing(url)), { status: 200 });
+  await until('the connection is cut', () => isCut);
 });
 
 t.test('an endless header', async (t) => {
@@ -262,12 +294,19 @@ t.test('interim answers without end', async (t) => {
 
 t.test('a fresh connection that is reset is not tried twice', async (t) => {
   let connections = 0;
-  const url = await startRaw(t, (socket) => {
-    connections += 1;
-    socket.once('data', () => socket.resetAndDestroy());
-  });
+  const url = await startRaw(
+    t,
+    (socket) => {
+      connections += 1;
+      socket.once('data', () => socket.resetAndDestroy());
+    },
+    { host: '0.0.0.0' },
+  );
   t.match(await startSender(t).post(outgoing(url)), { error: /ECONNRESET/ });
   t.equal(connections, 1);
+  const two = outgoing(url, ['127.0.0.1', '127.0.0.2']);
+  t.match(await startSender(t).post(two), { error: /ECONNRESET/ });
+  t.equal(connections, 2, 'nor at another address: the first one may have got it');
 });
 
 t.test('a connection that ended up elsewhere is dropped before anything is written', async (t) => {
@@ -313,6 +352,34 @@ t.test('a certificate nobody vouches for', async (t) => {
   const plain = await startReceiver(t);
   t.match(await startSender(t).post(outgoing(`https://127.0.0.1:${plain.port}/`)), { error: /./ });
   t.equal(plain.received.length, 0);
+});
+
+t.test('an address that swallows what it gets leaves time for the next', async (t) => {
+  const secure = await startSecure(t);
+  await startRaw(t, () => {}, { host: '127.0.0.2', port: secure.port });
+  const url = `https://one.example:${secure.port}/`;
+  const answer = await startSender(t, 2_000).post(outgoing(url, ['127.0.0.2', '127.0.0.1']));
+  t.match(answer, { error: /SELF_SIGNED/ }, 'the certificate is that of the second');
+});
+
+t.test('a certificate of somebody else', async (t) => {
+  const secure = await startSecure(t);
+  const hosts = ['one.example', 'receiver.example', '127.0.0.1'];
+  const trusted = path.join(t.testdir({ 'trusted.pem': certificate.cert }), 'trusted.pem');
+  // Whom a process trusts is read at its start.
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', POST, ...hosts.map((host) => `https://${host}:${secure.port}/`)],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted } },
+  );
+  const [own, other, address] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.strictSame(own, { status: 204 }, 'it is made for this host');
+  t.match(other, { error: /ERR_TLS_CERT_ALTNAME_INVALID/ });
+  t.match(address, { error: /ERR_TLS_CERT_ALTNAME_INVALID/ }, 'nor for an address');
+  t.equal(secure.requests.length, 1);
 });
 
 t.test('two hosts on one address share no secure connection', async (t) => {

@@ -69,6 +69,11 @@ t.test('the second signature is keyed by the text of the newest secret', async (
   });
 });
 
+t.test('what is not counted says no position', async (t) => {
+  const headers = deliveryHeaders({ ...delivery, position: null }, 'Codex', Date.now());
+  t.notOk('X-Codex-Position' in headers);
+});
+
 t.test('every attempt is signed with its own time', async (t) => {
   const first = deliveryHeaders(delivery, 'Codex', 1_700_000_000_000);
   const second = deliveryHeaders(delivery, 'Codex', 1_700_000_010_000);
