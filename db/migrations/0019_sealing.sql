@@ -6,6 +6,13 @@ drop function if exists bellwire.webhook_secret_keys();
 drop function if exists bellwire.unsealed_webhook_secrets(text, integer);
 drop function if exists identity.sync_admin(text, text, text);
 reset role;
+do $$
+begin
+  if to_regclass('bellwire.applied_files') is not null then
+    delete from bellwire.applied_files where path = 'functions/outbox/webhook_secret_keys.sql';
+  end if;
+end
+$$;
 
 set local role bellwire_owner;
 
