@@ -4,12 +4,23 @@ import { readFile } from 'node:fs/promises';
 const MAX_BATCH_FILES = 8;
 
 /** Folders whose files load the same modules, which takes many of them longer than their tests. */
-const SHARING_FOLDERS = ['tests/sql/', 'tests/server/'];
+const SHARING_FOLDERS = [
+  'tests/config/',
+  'tests/docs/',
+  'tests/outgoing/',
+  'tests/receiver/',
+  'tests/server/',
+  'tests/sql/',
+  'tests/worker/',
+];
+
+/** Whose batches take longest come first, so that none of them is what everything waits for at the end. */
+const FIRST_FOLDERS = ['tests/worker/', 'tests/boot/', 'tests/demo/'];
 
 /** What a file does to its whole process, so that it needs one of its own. */
 const PROCESS_WIDE = /useOwnCluster|memoryUsage/;
 
-/** Which files run together in a process, in the order given. */
+/** Which files run together in a process: the longest first, the others in the order given. */
 export async function makeBatches(files: readonly string[]): Promise<string[][]> {
   const batches: string[][] = [];
   let open: { folder: string; files: string[] } | undefined;
@@ -24,5 +35,10 @@ export async function makeBatches(files: readonly string[]): Promise<string[][]>
       batches.push(open.files);
     }
   }
-  return batches;
+  return batches.sort((left, right) => turnOf(left) - turnOf(right));
+}
+
+function turnOf([file = '']: readonly string[]): number {
+  const turn = FIRST_FOLDERS.findIndex((each) => file.startsWith(each));
+  return turn < 0 ? FIRST_FOLDERS.length : turn;
 }
