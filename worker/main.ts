@@ -14,6 +14,7 @@ import { describeError, type Logger, lineLogger } from './logger.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { ProbeListener, type ProbeOptions } from './probes.ts';
 import { Queue } from './queue.ts';
+import { CHANNELS, Scheduler } from './scheduler.ts';
 import { sealSecrets } from './seal.ts';
 import { taskList } from './tasks/index.ts';
 import { WakeListener } from './wake.ts';
@@ -81,14 +82,6 @@ const STOP_TIMEOUT_MS = 6_000;
 const MAX_RUN = 32;
 /** For writing down what was cut off. */
 const STOP_GRACE_MS = 1_000;
-const RUN_SOON_MS = 500;
-
-const TASK_FOR_CHANNEL: Record<string, TaskName> = {
-  bellwire_webhooks: 'webhooks-sequence',
-  bellwire_emails: 'emails-drain',
-  bellwire_secrets: 'secrets-seal',
-  bellwire_fan_out: 'fan-out-drain',
-};
 
 /**
  * Starts a worker in this process. Any number may run on one database: what must be shared is in
@@ -109,19 +102,15 @@ class Worker {
   readonly #sender: Sender;
   readonly #ledger: Ledger;
   readonly #emailSender: EmailSender | undefined;
+  readonly #scheduler: Scheduler;
   readonly #work: Work;
   readonly #queue: Queue;
   readonly #listener: WakeListener;
-  /** Tasks a job is being added for, and whether it was asked for again meanwhile. */
-  readonly #beingAdded = new Map<TaskName, boolean>();
   readonly #readiness: Readiness;
   readonly #metrics: WorkerMetrics;
   readonly #probes: ProbeListener | undefined;
   /** Where it answers probes, once it is started. */
   address: string | undefined;
-  /** Tasks that were run once more after a failure since the last poll. */
-  readonly #runsSoon = new Set<TaskName>();
-  #pollTimer: NodeJS.Timeout | undefined;
   #stopped: Promise<readonly string[]> | undefined;
 
   constructor(options: WorkerOptions) {
@@ -158,6 +147,17 @@ class Worker {
         logger: this.#logger,
         onResult: (result) => this.#metrics.email(result),
       });
+    this.#scheduler = new Scheduler({
+      pollSeconds: options.pollSeconds ?? DEFAULT_POLL_SECONDS,
+      addJob: (task) => this.#queue.add(task),
+      onFailure: (task, error) => {
+        this.#metrics.failure(task);
+        this.#logger.warn(
+          { task, error: describeError(error) },
+          'a drain failed; it is tried again',
+        );
+      },
+    });
     this.#work = this.#makeWork(database, guard);
     this.#queue = new Queue({
       pool: this.#queuePool,
@@ -166,8 +166,8 @@ class Worker {
     });
     this.#listener = new WakeListener({
       databaseUrl: options.databaseUrl,
-      channels: Object.keys(TASK_FOR_CHANNEL),
-      onWake: (channel) => this.#wake(channel),
+      channels: CHANNELS,
+      onWake: (channel) => this.#scheduler.wake(channel),
       logger: this.#logger,
     });
   }
@@ -186,7 +186,13 @@ class Worker {
       this.#logger.info({}, 'e-mail is off (no SMTP address): rows stay pending');
     }
     this.#listener.start();
-    this.#schedulePoll();
+    this.#scheduler.start({
+      'webhooks-sequence': this.#work.sequencer,
+      'webhooks-pump': this.#work.pump,
+      'emails-drain': this.#work.emails,
+      'fan-out-drain': this.#work.fanOut,
+      'secrets-seal': this.#work.sealer,
+    });
     this.#logger.info({ emails: Boolean(this.#work.emails) }, 'worker started');
   }
 
@@ -234,7 +240,7 @@ class Worker {
   }
 
   #makeWork(database: WorkerDatabase, guard: GuardOptions): Work {
-    const enqueue = (task: TaskName) => this.#enqueue(task);
+    const enqueue = (task: TaskName) => this.#scheduler.enqueue(task);
     const pump = this.#makePump(database, guard);
     return {
       database,
@@ -244,7 +250,7 @@ class Worker {
           const numbered = await database.sequenceWebhooks(SEQUENCE_BATCH);
           this.#metrics.numbered(numbered);
           // Also after a zero: another worker may be numbering, and this one can help it send.
-          this.#runDirectly('webhooks-pump');
+          this.#scheduler.run('webhooks-pump');
           return numbered > 0;
         },
       }),
@@ -293,105 +299,15 @@ class Worker {
         (run) => deliverRun(run, delivery),
       ),
       millisecondsToNext: () => database.millisecondsToNextWebhook(),
-      onMuch: () => void this.#enqueue('webhooks-pump'),
-      onTimerError: (error) => this.#reportFailure('webhooks-pump', error),
+      onMuch: () => void this.#scheduler.enqueue('webhooks-pump'),
+      onTimerError: (error) => this.#scheduler.report('webhooks-pump', error),
     });
-  }
-
-  /**
-   * A drain that is running here looks again by itself; otherwise the queue picks one worker, so
-   * that a single commit does not make every worker of an installation ask the database.
-   */
-  #wake(channel: string): void {
-    const task = TASK_FOR_CHANNEL[channel];
-    if (!task || this.#work.isStopping()) return;
-    const drain = this.#drainFor(task);
-    if (drain?.isRunning) this.#runDirectly(task);
-    else if (drain) void this.#enqueue(task);
-  }
-
-  #drainFor(task: TaskName): Drain | Pump | undefined {
-    switch (task) {
-      case 'webhooks-sequence':
-        return this.#work.sequencer;
-      case 'webhooks-pump':
-        return this.#work.pump;
-      case 'emails-drain':
-        return this.#work.emails;
-      case 'fan-out-drain':
-        return this.#work.fanOut;
-      case 'secrets-seal':
-        return this.#work.sealer;
-      default:
-        return undefined;
-    }
-  }
-
-  #runDirectly(task: TaskName): void {
-    this.#drainFor(task)
-      ?.run()
-      .catch((error: unknown) => {
-        this.#reportFailure(task, error);
-        this.#runSoon(task);
-      });
-  }
-
-  /**
-   * Once more after a failure, and not again before the next poll: a wake-up may have met a
-   * connection whose end was not noticed yet, and nobody wakes us twice.
-   */
-  #runSoon(task: TaskName): void {
-    if (this.#runsSoon.has(task) || this.#work.isStopping()) return;
-    this.#runsSoon.add(task);
-    setTimeout(() => this.#runDirectly(task), RUN_SOON_MS).unref();
-  }
-
-  /** One at a time per task: a hundred wake-ups while one job is being added become one more. */
-  async #enqueue(task: TaskName): Promise<void> {
-    if (this.#beingAdded.has(task)) {
-      this.#beingAdded.set(task, true);
-      return;
-    }
-    do {
-      if (this.#work.isStopping()) break;
-      this.#beingAdded.set(task, false);
-      await this.#addJob(task);
-    } while (this.#beingAdded.get(task));
-    this.#beingAdded.delete(task);
-  }
-
-  async #addJob(task: TaskName): Promise<void> {
-    try {
-      await this.#queue.add(task);
-    } catch (error) {
-      this.#reportFailure(task, error);
-      // The queue is a convenience; the work is done without it.
-      if (!this.#work.isStopping()) this.#runDirectly(task);
-    }
-  }
-
-  #schedulePoll(): void {
-    const seconds = this.#options.pollSeconds ?? DEFAULT_POLL_SECONDS;
-    this.#pollTimer = setTimeout(() => void this.#poll(), seconds * 1000);
-  }
-
-  /** Needs neither NOTIFY nor the queue: this is what recovery rests on. */
-  async #poll(): Promise<void> {
-    this.#runsSoon.clear();
-    for (const task of Object.values(TASK_FOR_CHANNEL)) this.#runDirectly(task);
-    if (!this.#work.isStopping()) this.#schedulePoll();
-  }
-
-  #reportFailure(task: TaskName, error: unknown): void {
-    if (this.#work.isStopping()) return;
-    this.#metrics.failure(task);
-    this.#logger.warn({ task, error: describeError(error) }, 'a drain failed; it is tried again');
   }
 
   /** Every step runs, whatever became of those before it. */
   async #shutDown(): Promise<readonly string[]> {
     this.#readiness.isShuttingDown = true;
-    clearTimeout(this.#pollTimer);
+    this.#scheduler.stop();
     const { sequencer, pump, emails, fanOut, sealer } = this.#work;
     const failures: string[] = [];
     const step = async (name: string, work: Promise<unknown>, milliseconds = STOP_GRACE_MS) => {
