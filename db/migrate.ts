@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Logger, runMigrations } from 'graphile-worker';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { lineAt, statementStarts } from './sql-text.ts';
-import { urlWithRole } from './urls.ts';
+import { installQueue } from './queue-tables.ts';
+import { checkBodies, runScript } from './run-script.ts';
+import { readFolder, repeatableFiles } from './sql-files.ts';
 
 const OLDEST_MAJOR_VERSION = 15;
 
@@ -16,21 +14,6 @@ const FIRST_SAFE_MINOR: Record<number, number> = { 15: 20, 16: 16, 17: 12, 18: 7
 /** Held on one connection from the first look to the last change. */
 const LOCK_NAME = 'bellwire.migrate';
 
-const WORKER_ROLE = 'bellwire_worker';
-const QUEUE_SCHEMA = 'graphile_worker';
-
-/** Folders of db/functions in the order of who calls whom; others follow by name. */
-const FIRST_AREAS = [
-  'access',
-  'identity',
-  'activity',
-  'watches',
-  'notifications',
-  'outbox',
-  'email',
-  'track',
-];
-
 /** Who owns what the files of a folder make; the others belong to the role that migrates. */
 const FOLDER_OWNERS: Record<string, string> = {
   functions: 'bellwire_definer',
@@ -38,9 +21,6 @@ const FOLDER_OWNERS: Record<string, string> = {
   triggers: 'bellwire_owner',
   views: 'bellwire_owner',
 };
-
-/** Applied after the views its functions return. */
-const LAST_AREA = 'api';
 
 export interface MigrateOptions {
   /** Gets one line per thing done, and warnings. */
@@ -56,18 +36,6 @@ export interface MigrateResult {
   files: string[];
   /** Files that were applied once and are gone. What they made is still in the database. */
   orphaned: string[];
-}
-
-interface SqlFile {
-  /** Relative to the db folder, with forward slashes: its name in `applied_files`. */
-  path: string;
-  text: string;
-  sha256: string;
-}
-
-/** A script that failed: says where, and carries Postgres's error as its cause. */
-export class MigrationError extends Error {
-  override name = 'MigrationError';
 }
 
 /**
@@ -259,180 +227,4 @@ async function becomeOwner(client: pg.Client, file: string): Promise<void> {
     owner,
   ]);
   if (rows.length > 0) await client.query(`set local role ${owner}`);
-}
-
-/** All repeatable files in the order in which they may rely on each other. */
-async function repeatableFiles(directory: string): Promise<SqlFile[]> {
-  const areas = (
-    await readdir(path.join(directory, 'functions'), { withFileTypes: true }).catch(noFolder)
-  )
-    .filter((entry) => entry.isDirectory() && entry.name !== LAST_AREA)
-    .map((entry) => entry.name)
-    .sort((left, right) => areaRank(left) - areaRank(right) || compareNames(left, right));
-  const folders = [
-    ...areas.map((area) => `functions/${area}`),
-    'policies',
-    'triggers',
-    'views',
-    `functions/${LAST_AREA}`,
-    'suite',
-  ];
-  const files: SqlFile[] = [];
-  for (const folder of folders)
-    files.push(...(await readFolder(path.join(directory, folder), folder)));
-  return files;
-}
-
-function areaRank(area: string): number {
-  const rank = FIRST_AREAS.indexOf(area);
-  return rank < 0 ? FIRST_AREAS.length : rank;
-}
-
-/** By code point: the same order on every machine, whatever its locale. */
-function compareNames(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-/** The .sql files of one folder by name; none when the folder does not exist. */
-async function readFolder(folder: string, prefix: string): Promise<SqlFile[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
-  const names = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.sql'))
-    .map((entry) => entry.name)
-    .sort(compareNames);
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(path.join(folder, name), 'utf8');
-      const sha256 = createHash('sha256').update(text).digest('hex');
-      return { path: `${prefix}/${name}`, text, sha256 };
-    }),
-  );
-}
-
-function noFolder(error: NodeJS.ErrnoException): [] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
-}
-
-async function runScript(client: pg.Client, directory: string, file: SqlFile) {
-  // A script is one simple query; how many of its statements completed tells which one failed.
-  let completed = 0;
-  const count = () => completed++;
-  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
-  connection.on('commandComplete', count);
-  try {
-    return await client.query(file.text);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError)) throw error;
-    const statement = statementStarts(file.text)[completed] ?? 0;
-    // Postgres counts characters from 1; only a few errors have a position.
-    const place = error.position ? unitsBefore(file.text, Number(error.position) - 1) : statement;
-    throw scriptError(error, directory, file, place);
-  } finally {
-    connection.off('commandComplete', count);
-  }
-}
-
-/**
- * Checks the bodies of the functions this transaction made, now that everything they name exists.
- * They were created unchecked, and a misspelt column is better found here than by a user.
- */
-async function checkBodies(client: pg.Client, directory: string, files: SqlFile[]): Promise<void> {
-  await client.query('set local check_function_bodies = on');
-  const { rows } = await client.query<{ oid: string; source: string; validator: string }>(
-    `select p.oid::text as oid, p.prosrc as source, l.lanvalidator::regproc::text as validator
-       from pg_catalog.pg_proc p
-       join pg_catalog.pg_language l on l.oid = p.prolang
-      where l.lanname in ('sql', 'plpgsql')
-        and p.prosqlbody is null
-        and p.xmin = pg_current_xact_id()::xid
-      order by p.oid`,
-  );
-  for (const { oid, source, validator } of rows) {
-    try {
-      await client.query(`select ${validator}($1::oid)`, [oid]);
-    } catch (error) {
-      const file = files.find((candidate) => candidate.text.includes(source));
-      if (!(error instanceof pg.DatabaseError) || !file) throw error;
-      const inside = Math.max(Number(error.internalPosition ?? 1) - 1, 0);
-      const query = error.internalQuery ?? '';
-      const start = file.text.indexOf(query && source.includes(query) ? query : source);
-      throw scriptError(error, directory, file, start + unitsBefore(query || source, inside));
-    }
-  }
-}
-
-/** How many UTF-16 units the first characters (code points) of a text take. */
-function unitsBefore(text: string, characters: number): number {
-  return Array.from(text).slice(0, characters).join('').length;
-}
-
-function scriptError(
-  error: pg.DatabaseError,
-  directory: string,
-  file: SqlFile,
-  place: number,
-): MigrationError {
-  const absolute = path.join(directory, file.path);
-  const relative = path.relative(process.cwd(), absolute);
-  const name = relative.startsWith('..') ? absolute : relative;
-  const lines = [`${name}:${lineAt(file.text, place)}: ${error.message}`];
-  if (error.detail) lines.push(`  detail: ${error.detail}`);
-  if (error.hint) lines.push(`  hint: ${error.hint}`);
-  if (error.where) lines.push(`  where: ${error.where.replaceAll('\n', '\n         ')}`);
-  return new MigrationError(lines.join('\n'), { cause: error });
-}
-
-/**
- * Installs or updates graphile-worker's tables. They have row security without policies, so they
- * must belong to the role that uses them: its migrations run as the worker, which may create a
- * schema for just as long as that takes.
- */
-async function installQueue(
-  client: pg.Client,
-  adminUrl: string,
-  log: (line: string) => void,
-): Promise<void> {
-  const { rows } = await client.query<{ role: boolean; installed: boolean; database: string }>(
-    `select exists (select from pg_catalog.pg_roles where rolname = $1) as role,
-            to_regclass($2 || '.migrations') is not null as installed,
-            current_database() as database`,
-    [WORKER_ROLE, QUEUE_SCHEMA],
-  );
-  const { role, installed, database } = rows[0] ?? { role: false, installed: false, database: '' };
-  if (!role) {
-    log(`warning: there is no role ${WORKER_ROLE}, so the queue was not installed`);
-    return;
-  }
-  const privilege = `create on database ${pg.escapeIdentifier(database)}`;
-  // It says `create schema if not exists`, which asks for the right even when the schema exists.
-  if (!installed) await client.query(`grant ${privilege} to ${WORKER_ROLE}`);
-  try {
-    await migrateQueue(adminUrl);
-  } finally {
-    // Also what an earlier run left behind when it was killed in between.
-    await client.query(
-      `do $$ begin
-         if has_database_privilege('${WORKER_ROLE}', current_database(), 'create') then
-           revoke ${privilege} from ${WORKER_ROLE};
-         end if;
-       end $$`,
-    );
-  }
-}
-
-async function migrateQueue(adminUrl: string): Promise<void> {
-  const pool = new pg.Pool({ connectionString: urlWithRole(adminUrl, WORKER_ROLE), max: 2 });
-  // A lost connection rejects the query in hand; graphile-worker asks for both handlers.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  try {
-    await runMigrations({
-      pgPool: pool,
-      schema: QUEUE_SCHEMA,
-      logger: new Logger(() => () => {}),
-    });
-  } finally {
-    await pool.end();
-  }
 }
