@@ -4,11 +4,17 @@ import { hashPassword } from '../../server/passwords.ts';
 import { Client } from '../server/support/client.ts';
 import { connect } from '../server/support/socket.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { renameArchive, setStage, startReceiver, subscribe, until } from '../worker/support.ts';
+import {
+  holdWriteBacks,
+  renameArchive,
+  setStage,
+  startReceiver,
+  subscribe,
+  until,
+} from '../worker/support.ts';
 import { startProcess } from './process.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const HOLD_KEY = 4711;
 const CUTS = 40;
 /** From one cut to the next, so that they meet a process at different moments. */
 const MOST_PAUSE_MS = 40;
@@ -94,24 +100,6 @@ t.test('connections that are cut at many moments end no process', async (t) => {
     t.match(process.stderr, /\nstopped cleanly on SIGTERM\n$/);
   }
 });
-
-/** Whoever writes a job back, as done or as failed, waits until it is let go. */
-async function holdWriteBacks(database: TestDatabase) {
-  const holder = await database.admin.connect();
-  await holder.query(`
-    create function public.wait_for_holder() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock_shared(${HOLD_KEY}); return coalesce(new, old); end';
-    create trigger hold_done before delete on graphile_worker._private_jobs
-      for each row execute function public.wait_for_holder();
-    create trigger hold_failed before update on graphile_worker._private_jobs for each row
-      when (old.locked_by is not null and new.locked_by is null)
-      execute function public.wait_for_holder();
-    select pg_advisory_lock(${HOLD_KEY})`);
-  return async () => {
-    await holder.query('select pg_advisory_unlock_all()');
-    holder.release();
-  };
-}
 
 t.test('a job that cannot be written back ends the queue’s runner and no more', async (t) => {
   const database = await createDatabase(t);

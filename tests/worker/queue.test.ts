@@ -3,9 +3,8 @@ import t from 'tap';
 import type { Logger } from '../../worker/logger.ts';
 import { Queue } from '../../worker/queue.ts';
 import { createDatabase } from '../support/database.ts';
-import { until } from './support.ts';
+import { holdWriteBacks, until } from './support.ts';
 
-const HOLD_KEY = 4712;
 const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 t.test('a runner that has failed is started again, also while one of its jobs hangs', async (t) => {
@@ -39,13 +38,7 @@ t.test('a runner that has failed is started again, also while one of its jobs ha
   await queue.add('webhooks-pump');
   await until('a job hangs', () => started === 1);
 
-  const holder = await database.admin.connect();
-  await holder.query(`
-    create function public.wait_for_holder() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock_shared(${HOLD_KEY}); return old; end';
-    create trigger hold_done before delete on graphile_worker._private_jobs
-      for each row execute function public.wait_for_holder();
-    select pg_advisory_lock(${HOLD_KEY})`);
+  const letWriteBack = await holdWriteBacks(database);
   await queue.add('fan-out-drain');
   await until('another cannot be written back', async () => {
     const { rowCount } = await database.admin.query(
@@ -54,8 +47,7 @@ t.test('a runner that has failed is started again, also while one of its jobs ha
     );
     return (rowCount ?? 0) > 0;
   });
-  await holder.query('select pg_advisory_unlock_all()');
-  holder.release();
+  await letWriteBack();
 
   const doneBefore = done;
   await until('jobs are done again', async () => {

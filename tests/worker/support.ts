@@ -309,3 +309,23 @@ export async function subscriptionRow(database: TestDatabase, id: number) {
   if (!row) throw new Error('There is no such subscription.');
   return row;
 }
+
+const HOLD_KEY = 4711;
+
+/** Whoever writes a job of the queue back, as done or as failed, waits until it is let go. */
+export async function holdWriteBacks(database: TestDatabase) {
+  const holder = await database.admin.connect();
+  await holder.query(`
+    create function public.wait_for_holder() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock_shared(${HOLD_KEY}); return coalesce(new, old); end';
+    create trigger hold_done before delete on graphile_worker._private_jobs
+      for each row execute function public.wait_for_holder();
+    create trigger hold_failed before update on graphile_worker._private_jobs for each row
+      when (old.locked_by is not null and new.locked_by is null)
+      execute function public.wait_for_holder();
+    select pg_advisory_lock(${HOLD_KEY})`);
+  return async () => {
+    await holder.query('select pg_advisory_unlock_all()');
+    holder.release();
+  };
+}
